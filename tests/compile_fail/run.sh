@@ -9,6 +9,8 @@
 # user's own line ends in `// here`; the output must name it as file:line. A file named ok_*.cpp must
 # compile, and print nothing.
 set -euo pipefail
+# A UTF-8 locale, or g++ escapes the × of a message.
+export LC_ALL=C.UTF-8
 
 compiler=$1
 file=$(realpath "$2")
@@ -29,8 +31,7 @@ directive() {
 normalise() { tr -s '[:space:]' ' ' | sed "s/[‘’]/'/g"; }
 
 status=0
-# A UTF-8 locale, or g++ escapes the × of a message.
-output=$(LC_ALL=C.UTF-8 "$compiler" -std=c++20 -fsyntax-only -I include "$file" 2>&1) || status=$?
+output=$("$compiler" -std=c++20 -fsyntax-only -I include "$file" 2>&1) || status=$?
 faults=()
 
 if [[ $name == ok_* ]]; then
