@@ -9,7 +9,6 @@
 //                     [&](std::span<const scalar> r) { return l.in(0, {l.index(0), r[0]}); });
 //   }
 #pragma once
-#include <functional>
 #include <initializer_list>
 #include <span>
 #include <vector>
@@ -44,7 +43,20 @@ struct scalar {
 // What an op's `lower` talks to. One object per lowered node; implemented by the generator.
 class lowering {
  public:
-  using body = std::function<scalar(std::span<const scalar>)>;
+  // A reference to a callable scalar(std::span<const scalar>), valid during the call it is passed to.
+  class body {
+   public:
+    template <class F>
+    body(const F& f)  // NOLINT: implicit, lambdas are passed as they are
+        : object_(&f), call_([](const void* o, std::span<const scalar> r) {
+            return (*static_cast<const F*>(o))(r);
+          }) {}
+    scalar operator()(std::span<const scalar> r) const { return call_(object_, r); }
+
+   private:
+    const void* object_;
+    scalar (*call_)(const void*, std::span<const scalar>);
+  };
   virtual ~lowering() = default;
 
   virtual const attrs& options() const = 0;
@@ -71,6 +83,9 @@ class lowering {
     for (int a = 0; a < s.rank; ++a)
       at.push_back(s[a] == dim(1) ? number(0, dtype::i32) : index(a + type().s.rank - s.rank));
     return in(input, at);
+  }
+  scalar reduce(reduction kind, std::initializer_list<dim> extents, const body& f) {
+    return reduce(kind, std::span<const dim>(extents.begin(), extents.size()), f);
   }
   scalar extent(int input, int axis) { return extent(type(input).s[axis]); }
   scalar apply(scalar_op op, std::initializer_list<scalar> args) {
