@@ -321,7 +321,8 @@ void save_safetensors(const std::string& path, std::span<const tensor_view> tens
       json entry = {{"dtype", file_name_of(t->type)},
                     {"shape", t->shape},
                     {"data_offsets", {offset, offset + bytes}}};
-      header += (header.size() > 1 ? "," : "") + json(t->name).dump() + ":" + entry.dump();
+      if (header.size() > 1) header += ',';
+      header += json(t->name).dump() + ":" + entry.dump();
       offset += bytes;
     }
   } catch (const json::exception& problem) {
