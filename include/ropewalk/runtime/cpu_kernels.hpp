@@ -1,0 +1,104 @@
+// The hand-written CPU kernels (matrix product, attention) and the choice of instruction set.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <ropewalk/core/dtype.hpp>
+#include <ropewalk/runtime/pool.hpp>
+
+namespace ropewalk {
+
+// portable: what the compiler targets by default; avx2: with fma; avx512: f, bw, dq and vl.
+enum class isa { portable, avx2, avx512 };
+
+const char* isa_name(isa i);
+
+// The sets that this binary has kernels for and this processor can run, worst first.
+std::vector<isa> supported_isas();
+
+// The last of supported_isas(), unless the environment variable ROPEWALK_ISA names one of them.
+// Throws when it holds anything else.
+isa best_isa();
+
+// --- matrix product ---------------------------------------------------------------------------
+
+// Called once for every finished block of c, right after its last write, from the thread that
+// computed it: rows [row, row + rows) × columns [column, column + columns) of batch item `batch`
+// (row-major index over the batch dims); c points to the block's first element.
+using gemm_epilogue = void (*)(void* context, long batch, long row, long rows, long column,
+                               long columns, void* c, long c_row);
+
+// c = a · b, or c += a · b, for every batch item. Strides are in elements and may be any for a and
+// b (0 broadcasts); fast when one of each pair is 1.
+struct gemm_args {
+  long m = 0, n = 0, k = 0;
+  const void* a = nullptr;         // a    [m, k]; a(i, p) at i · a_row + p · a_col
+  long a_row = 0, a_col = 1;
+  const void* b = nullptr;         // b    [k, n]; b(p, j) at p · b_row + j · b_col
+  long b_row = 0, b_col = 1;
+  void* c = nullptr;               // c    [m, n]; c(i, j) at i · c_row + j
+  long c_row = 0;
+  bool accumulate = false;
+  long batch_dims = 0;             // 0 to 4 leading dims
+  long batch_extent[4] = {};
+  long a_batch[4] = {}, b_batch[4] = {}, c_batch[4] = {};
+  gemm_epilogue epilogue = nullptr;
+  void* epilogue_context = nullptr;
+};
+
+// Bytes of workspace that gemm() needs with a pool of that many threads.
+std::size_t gemm_workspace(int threads, isa set, dtype type, const gemm_args& args);
+
+// Runs the product in f32 or f64. c must overlap neither a nor b. Allocates nothing. The result
+// depends on the shape and the instruction set, not on the number of threads: c is cut into fixed
+// blocks and k is summed in a fixed order.
+// Throws on another dtype, a negative size, or a workspace that is too small.
+void gemm(pool& threads, isa set, dtype type, const gemm_args& args,
+          std::span<std::byte> workspace);
+
+// --- attention --------------------------------------------------------------------------------
+
+// A tensor [batch, head, row, last] whose last axis is contiguous; strides in elements.
+template <class Pointer>
+struct head_rows {
+  Pointer data = nullptr;
+  long batch = 0, head = 0, row = 0;
+};
+
+// out = softmax(scale · q kᵀ + mask) v, for every batch item and head; lse = log Σ exp of a row.
+// Query row j stands at key position tk − tq + j; causal keeps the keys up to that position. Head h
+// reads key head h / (heads / kv_heads). A row that sees no key has out = 0 and lse = −inf.
+// A key or value that a row does not see does not influence it, whatever it holds.
+struct attention_args {
+  long batch = 1, heads = 1, kv_heads = 1;
+  long tq = 0, tk = 0, dk = 0, dv = 0;  // dk, dv: at most 256
+  double scale = 1;
+  bool causal = false;
+  head_rows<const void*> q;      // q      [batch, heads, tq, dk]
+  head_rows<const void*> k;      // k      [batch, kv_heads, tk, dk]
+  head_rows<const void*> v;      // v      [batch, kv_heads, tk, dv]
+  head_rows<void*> out;          // out    [batch, heads, tq, dv]   read by backward
+  head_rows<void*> lse;          // lse    [batch, heads, tq]       of the type of q; likewise
+  head_rows<const void*> d_out;  // d_out  [batch, heads, tq, dv]   backward only, as all below
+  head_rows<void*> d_q;          // d_q    like q
+  head_rows<void*> d_k;          // d_k    like k
+  head_rows<void*> d_v;          // d_v    like v
+};
+
+// Bytes of workspace, linear in tq + tk.
+std::size_t attention_forward_workspace(int threads, isa set, dtype type,
+                                        const attention_args& args);
+std::size_t attention_backward_workspace(int threads, isa set, dtype type,
+                                         const attention_args& args);
+
+// Writes out and lse in f32 or f64. Allocates nothing; bitwise the same for any number of threads.
+// Throws on another dtype, an impossible size, or a workspace that is too small.
+void attention_forward(pool& threads, isa set, dtype type, const attention_args& args,
+                       std::span<std::byte> workspace);
+
+// Writes d_q, d_k and d_v from q, k, v, out, lse and d_out; otherwise as attention_forward.
+void attention_backward(pool& threads, isa set, dtype type, const attention_args& args,
+                        std::span<std::byte> workspace);
+
+}  // namespace ropewalk
