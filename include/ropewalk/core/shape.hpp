@@ -108,19 +108,31 @@ struct shp {
 };
 
 namespace detail {
-template <auto Make>  // Make() returns a shape
+
+template <class S>  // S::value is a shape
 constexpr auto shape_text() {
-  constexpr shape_chars c = print_shape(Make());
+  constexpr shape_chars c = print_shape(S::value);
   text<c.n + 1> t;
   for (int i = 0; i < c.n; ++i) t.s[i] = c.s[i];
   return t;
 }
+template <dim... D>
+struct dims_shape {
+  static constexpr shape value{D...};
+};
+template <class E>
+struct expr_shape {
+  static constexpr shape value = E::type.s;
+};
+
 }  // namespace detail
 
-// The type of the shape with these dims, and of the shape that a captureless lambda returns.
+// The type of a shape given by S::value, by dims, and of an expression's shape.
+template <class S>
+using shp_for = shp<detail::shape_text<S>()>;
 template <dim... D>
-using shp_of_dims = shp<detail::shape_text<[] { return shape{D...}; }>()>;
+using shp_of_dims = shp_for<detail::dims_shape<D...>>;
 template <class E>
-using shp_of = shp<detail::shape_text<[] { return std::remove_cvref_t<E>::type.s; }>()>;
+using shp_of = shp_for<detail::expr_shape<std::remove_cvref_t<E>>>;
 
 }  // namespace ropewalk

@@ -125,4 +125,9 @@ inline scalar select(scalar c, scalar a, scalar b) {
   return c.owner->apply(scalar_op::select, {c, a, b});
 }
 
+// Where the element of this result lies in a row-major tensor of shape `from` with as many elements:
+// linear in `to` (the result's shape), taken apart in `from`, group by group where products of dims
+// agree. Implemented by the generator.
+std::vector<scalar> reshape_index(lowering& l, const shape& to, const shape& from);
+
 }  // namespace ropewalk

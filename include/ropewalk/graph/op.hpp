@@ -14,7 +14,7 @@ namespace ropewalk {
 struct attrs {
   std::int64_t i[6] = {};
   double f[3] = {};
-  dim d[4] = {};
+  dim d[6] = {};
   friend constexpr bool operator==(const attrs&, const attrs&) = default;
 };
 

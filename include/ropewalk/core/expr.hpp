@@ -1,0 +1,130 @@
+// Expressions: empty objects whose type is the node.
+//
+//   node<Op, In...>   an op applied to expressions; equal types are one node
+//   named<F>          what let([=] { return e; }) makes: e under a short name
+//
+// Every expression E has `E::type` (tensor_type), `inputs_of<E>` (what it reads) and `rec<E>`
+// (its record). New kinds of expression specialise `expr_traits`.
+#pragma once
+#include <type_traits>
+#include <utility>
+
+#include "ropewalk/core/record.hpp"
+#include "ropewalk/graph/lowering.hpp"
+
+namespace ropewalk {
+
+struct expr_tag {};
+
+template <class E>
+concept expression = std::is_base_of_v<expr_tag, std::remove_cvref_t<E>>;
+
+// A gradient rule returns this where no gradient flows (integers, stop_gradient).
+struct no_gradient {};
+
+template <class... T>
+struct list {
+  static constexpr int size = sizeof...(T);
+};
+
+// What a class of ops gives: name, kind, and those of results, lower, reference, kernel, workspace,
+// strided_inputs that apply. Op::family is the class that holds them.
+template <class Op>
+constexpr op_info make_op_info() {
+  op_info r{.name = Op::name, .kind = Op::kind};
+  if constexpr (requires { Op::results; }) r.results = Op::results;
+  if constexpr (requires(lowering& l) { Op::lower(l); }) r.lower = &Op::lower;
+  if constexpr (requires(const reference_call& c) { Op::reference(c); })
+    r.reference = &Op::reference;
+  if constexpr (requires(const kernel_call& c) { Op::kernel(c); }) r.kernel = &Op::kernel;
+  if constexpr (requires(const kernel_call& c) { Op::workspace(c); }) r.workspace = &Op::workspace;
+  if constexpr (requires { Op::strided_inputs; }) r.strided_inputs = Op::strided_inputs;
+  return r;
+}
+template <class Family>
+inline constexpr op_info family_info = make_op_info<Family>();
+
+// Op gives `family`, `attributes` (attrs) and result(attrs, types, count, result index).
+template <class Op, class... In>
+struct node : expr_tag {
+  static_assert(sizeof...(In) == 0 || (expression<In> && ...));
+  static constexpr tensor_type operand_types[sizeof...(In) + 1] = {In::type...};
+  static constexpr tensor_type type =
+      Op::family::result(Op::attributes, operand_types, static_cast<int>(sizeof...(In)), 0);
+};
+
+// let(F): F's result under the name of F's closure type. Use what is used twice through it.
+template <class F>
+struct named : expr_tag {
+  using def = decltype(std::declval<const F&>()());
+  static constexpr tensor_type type = def::type;
+};
+
+template <class F>
+constexpr named<F> let(const F&) {
+  return {};
+}
+
+// Result K of a node with several.
+template <int K, class Node>
+struct pick : expr_tag {
+  static constexpr tensor_type type = Node::template result_type<K>;
+};
+template <int K, class Op, class... In>
+struct pick<K, node<Op, In...>> : expr_tag {
+  using owner = node<Op, In...>;
+  static constexpr tensor_type type = Op::family::result(
+      Op::attributes, owner::operand_types, static_cast<int>(sizeof...(In)), K);
+};
+
+template <class E>
+inline constexpr record rec = E::make_record();
+
+namespace detail {
+template <class... E>
+inline constexpr const record* records[sizeof...(E) + 1] = {&rec<E>..., nullptr};
+}
+
+template <class E>
+struct expr_traits {
+  using inputs = typename E::inputs;
+};
+template <class E>
+using inputs_of = typename expr_traits<E>::inputs;
+
+template <class Op, class... In>
+struct expr_traits<node<Op, In...>> {
+  using inputs = list<In...>;
+};
+template <class Op, class... In>
+inline constexpr record rec<node<Op, In...>> = {
+    .op = &family_info<typename Op::family>, .a = Op::attributes, .type = node<Op, In...>::type,
+    .in = detail::records<In...>, .n_in = static_cast<int>(sizeof...(In)),
+    .name = "", .bodies = nullptr, .n_bodies = 0};
+
+template <class F>
+struct expr_traits<named<F>> {
+  using inputs = list<typename named<F>::def>;
+};
+template <class F>
+inline constexpr record rec<named<F>> = {
+    .op = &alias_info, .a = {}, .type = named<F>::type,
+    .in = detail::records<typename named<F>::def>, .n_in = 1,
+    .name = "", .bodies = nullptr, .n_bodies = 0};
+
+template <int K, class Node>
+struct expr_traits<pick<K, Node>> {
+  using inputs = list<Node>;
+};
+template <int K, class Node>
+inline constexpr record rec<pick<K, Node>> = {
+    .op = &result_info, .a = {.i = {K}}, .type = pick<K, Node>::type,
+    .in = detail::records<Node>, .n_in = 1, .name = "", .bodies = nullptr, .n_bodies = 0};
+
+// The expression an op makes of its operands.
+template <class Op, class... In>
+constexpr node<Op, In...> make(const In&...) {
+  return {};
+}
+
+}  // namespace ropewalk

@@ -1,0 +1,56 @@
+// Records: the graph that types leave behind. Each expression type has one constexpr record with
+// pointers to the records of its inputs; the generator walks them (codegen/graph/flatten.cpp).
+#pragma once
+#include "ropewalk/graph/op.hpp"
+
+namespace ropewalk {
+
+struct record;
+
+// What a call runs: the records of a module's results in terms of its formals. The formals of
+// argument i are records of op `formal` with a.i[0] = i.
+struct body_record {
+  const char* name;             // of the module, for reports
+  const record* const* results;
+  int n_results;
+};
+
+// Gradients of the parameters below one body, from the cotangents of its results.
+struct gradient_table {
+  struct leaf {  // a parameter of this body itself
+    const record* param;
+    const record* gradient;
+  };
+  struct call {  // a call or repeat that has parameters inside
+    const record* site;                  // the call node
+    const record* const* cotangents;     // of its results, in this body's terms
+    const gradient_table* const* inner;  // one table per block of the pattern
+  };
+  const leaf* leaves;
+  int n_leaves;
+  const call* calls;
+  int n_calls;
+};
+
+struct record {
+  const op_info* op;
+  attrs a;
+  tensor_type type;
+  const record* const* in;
+  int n_in;
+  const char* name;                  // a leaf's name, a call's scope
+  const body_record* const* bodies;  // call: 1; repeat: one per block of the pattern; adjoint of a
+  int n_bodies;                      // repeat: the blocks, then their vjps for every argument
+};
+
+// Ops that exist in records only.
+inline constexpr op_info formal_info{.name = "formal", .kind = op_class::structural};
+inline constexpr op_info alias_info{.name = "alias", .kind = op_class::structural};
+inline constexpr op_info call_info{.name = "call", .kind = op_class::structural};
+inline constexpr op_info repeat_info{.name = "repeat", .kind = op_class::structural};
+inline constexpr op_info repeat_vjp_info{.name = "repeat_vjp", .kind = op_class::structural};
+inline constexpr op_info result_info{.name = "result", .kind = op_class::structural};
+inline constexpr op_info effect_info{.name = "effect", .kind = op_class::structural};
+inline constexpr op_info mode_info{.name = "mode", .kind = op_class::structural};
+
+}  // namespace ropewalk
