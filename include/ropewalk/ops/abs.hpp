@@ -12,7 +12,7 @@ struct abs : elementwise<abs> {
   static double value(const attrs&, const double* x) { return __builtin_fabs(x[0]); }
   template <int J>
   static constexpr auto grad(auto s) {
-    return s.cotangent() * sign(s.template in<0>());
+    return s.cotangent() * ropewalk::sign(s.template in<0>());
   }
 };
 }  // namespace op

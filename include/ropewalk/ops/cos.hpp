@@ -13,7 +13,7 @@ struct cos : elementwise<cos> {
   static double value(const attrs&, const double* x) { return __builtin_cos(x[0]); }
   template <int J>
   static constexpr auto grad(auto s) {
-    return -(s.cotangent() * sin(s.template in<0>()));
+    return -(s.cotangent() * ropewalk::sin(s.template in<0>()));
   }
 };
 }  // namespace op

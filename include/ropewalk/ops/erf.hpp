@@ -14,7 +14,7 @@ struct erf : elementwise<erf> {
   template <int J>
   static constexpr auto grad(auto s) {
     auto x = s.template in<0>();
-    return s.cotangent() * (exp(-(x * x)) * constant<1.1283791670955126>);
+    return s.cotangent() * (ropewalk::exp(-(x * x)) * constant<1.1283791670955126>);
   }
 };
 }  // namespace op
