@@ -22,8 +22,8 @@ constexpr float inf = std::numeric_limits<float>::infinity();
 std::vector<double> probabilities(const std::vector<float>& logits, const sampling_options& o) {
   std::vector<std::size_t> order(logits.size());
   std::iota(order.begin(), order.end(), 0u);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](auto a, auto b) { return logits[a] > logits[b]; });
+  std::sort(order.begin(), order.end(),
+            [&](auto a, auto b) { return logits[a] != logits[b] ? logits[a] > logits[b] : a < b; });
   if (o.top_k > 0 && static_cast<std::size_t>(o.top_k) < order.size())
     order.resize(static_cast<std::size_t>(o.top_k));
   std::vector<double> p(logits.size(), 0.0);
