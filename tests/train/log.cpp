@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "io/scratch.hpp"
@@ -239,6 +240,7 @@ TEST_CASE("the loss curve: a line a curve, gaps at NaN, thinned, escaped") {
   CHECK(count(svg, "nan") == 0);
   CHECK(count(svg, "inf") == 0);
   CHECK(has(svg, ",76.2 "));  // the spike: y = 9.25 of an axis from 0 to 10
+  // To look at it: ROPEWALK_KEEP_SVG=curve.svg test_train_log.
   if (const char* keep = std::getenv("ROPEWALK_KEEP_SVG")) write_file_atomic(keep, svg);
 }
 

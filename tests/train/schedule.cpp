@@ -17,7 +17,7 @@
 using namespace ropewalk;
 
 TEST_CASE("golden rates, steps 0 to 19") {
-  const std::pair<const char*, schedule> cases[] = {
+  const std::pair<const char*, lr_schedule> cases[] = {
       {"constant", constant_rate(0.3)},
       {"warmup-cosine", warmup_cosine({.base = 0.3, .warmup = 4, .total = 18})},
       {"one-cycle", one_cycle({.max = 0.3, .total = 20, .pct_start = 0.3})},
@@ -41,8 +41,8 @@ TEST_CASE("warm-up rises to base, decay never rises, ends at min and stays") {
                            .warmup = static_cast<long>(r.below(static_cast<unsigned>(total))),
                            .total = total,
                            .min_ratio = r.uniform()};
-    const schedule both[] = {warmup_cosine(o), warmup_linear(o)};
-    for (const schedule& s : both) {
+    const lr_schedule both[] = {warmup_cosine(o), warmup_linear(o)};
+    for (const lr_schedule& s : both) {
       for (long t = 0; t < o.warmup; ++t)
         CHECK(s.at(t) == doctest::Approx(o.base * double(t) / double(o.warmup)));
       CHECK(s.at(o.warmup) == doctest::Approx(o.base));
@@ -52,7 +52,7 @@ TEST_CASE("warm-up rises to base, decay never rises, ends at min and stays") {
     }
     // Half way both decays stand half way between base and min.
     if ((o.total - o.warmup) % 2 == 0)
-      for (const schedule& s : both)
+      for (const lr_schedule& s : both)
         CHECK(s.at((o.total + o.warmup) / 2) == doctest::Approx(o.base * (1 + o.min_ratio) / 2));
     // Linear: equal differences.
     for (long t = o.warmup; t + 2 <= o.total; ++t)
@@ -77,8 +77,8 @@ TEST_CASE("a schedule holds any, copies, and takes the user's own") {
   struct mine {
     double at(long t) const { return 1.0 / double(1 + t); }
   };
-  schedule s = mine{};
-  schedule copy = s;
+  lr_schedule s = mine{};
+  lr_schedule copy = s;
   s = step_decay({.base = 1, .every = 2, .factor = 0.5});
   CHECK(copy.at(3) == 0.25);
   CHECK(s.at(5) == 0.25);

@@ -95,11 +95,11 @@ class one_cycle {
 
 // Any of the above, or the user's own: a trivially copyable type of at most 64 bytes with
 // `double at(long) const`, kept inside (no allocation).
-class schedule {
+class lr_schedule {
  public:
   template <class S>
-    requires(!std::is_same_v<S, schedule> && requires(const S& s) { double(s.at(0l)); })
-  schedule(const S& s)
+    requires(!std::is_same_v<S, lr_schedule> && requires(const S& s) { double(s.at(0l)); })
+  lr_schedule(const S& s)
       : at_([](const void* p, long t) -> double { return static_cast<const S*>(p)->at(t); }) {
     static_assert(std::is_trivially_copyable_v<S> && sizeof(S) <= sizeof storage_ &&
                       alignof(S) <= alignof(double),
