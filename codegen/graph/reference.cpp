@@ -18,6 +18,11 @@ std::size_t elements(const std::vector<std::int64_t>& extent) {
   return n;
 }
 
+dense zeros(std::vector<std::int64_t> extent) {
+  const std::size_t n = elements(extent);
+  return {std::move(extent), std::vector<double>(n)};
+}
+
 class evaluator {
  public:
   evaluator(const program_graph& p, std::span<const dim_binding> bindings,
@@ -77,13 +82,17 @@ class evaluator {
     const std::string op = "%" + std::to_string(id) + " " + n.op->name;
     if (n.op->reference == nullptr) throw error(where_, op + ": the op has no reference");
     std::vector<dense> out(static_cast<std::size_t>(n.op->results));
-    out[0].extent = std::move(extent);
-    out[0].v.assign(elements(out[0].extent), 0.0);
+    out[0] = zeros(std::move(extent));
+    if (n.op->result != nullptr) {
+      std::vector<tensor_type> types;
+      for (const int k : n.in) types.push_back(g_[k].type);
+      for (int k = 1; k < n.op->results; ++k)
+        out[static_cast<std::size_t>(k)] = zeros(evaluate(
+            n.op->result(n.a, types.data(), static_cast<int>(types.size()), k).s, bindings_));
+    }
     for (const std::size_t p : picks_[id]) {
       const graph_node& pick = g_[static_cast<int>(p)];
-      dense& x = out[static_cast<std::size_t>(pick.a.i[0])];
-      x.extent = evaluate(pick.type.s, bindings_);
-      x.v.assign(elements(x.extent), 0.0);
+      out[static_cast<std::size_t>(pick.a.i[0])] = zeros(evaluate(pick.type.s, bindings_));
     }
     std::vector<const dense*> in;
     for (const int k : n.in) in.push_back(&values_[static_cast<std::size_t>(k)]);

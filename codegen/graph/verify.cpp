@@ -61,6 +61,7 @@ class verifier {
         throw error(where(id), "type", printed(n.type), "a size is at least 1");
     if (n.op->kind != op_class::leaf && !n.path.empty())
       throw error(where(id), "path", n.path, "only leaves have one");
+    check_rule(id, n, 0);
     switch (n.op->kind) {
       case op_class::leaf: return leaf(id);
       case op_class::pull: return pull(id);
@@ -72,6 +73,16 @@ class verifier {
       case op_class::structural:
         throw error(where(id), "a structural op must be gone once the graph is flat");
     }
+  }
+
+  // The type of node `id` against the shape rule of result k of `of` (itself, or what it picks).
+  void check_rule(int id, const graph_node& of, int k) const {
+    if (of.op->result == nullptr) return;
+    std::vector<tensor_type> in;
+    for (const int i : of.in) in.push_back(g_[i].type);
+    const tensor_type t = of.op->result(of.a, in.data(), static_cast<int>(in.size()), k);
+    if (!(t == g_[id].type))
+      throw error(where(id), "type", printed(g_[id].type), "by the op's rule it is " + printed(t));
   }
 
   void leaf(int id) const {
@@ -89,6 +100,7 @@ class verifier {
     if (n.a.i[0] < 0 || n.a.i[0] >= of.op->results)
       throw error(where(id), "result", std::to_string(n.a.i[0]),
                   std::string(of.op->name) + " has " + std::to_string(of.op->results));
+    check_rule(id, of, static_cast<int>(n.a.i[0]));
     if (n.a.i[0] == 0 && !(n.type == of.type))
       throw error(where(id), "type", printed(n.type), "result 0 is " + printed(of.type));
   }

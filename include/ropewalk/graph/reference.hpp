@@ -11,8 +11,7 @@ namespace ropewalk {
 
 // The outputs of the program by name, and the new values of updated leaves by path. `leaves` gives
 // every input, param and state that these need, by path, in their shapes under the bindings.
-// A result of an op with several that no node picks has no extents and no elements (its type is
-// nowhere in the graph): the op's reference leaves it alone.
+// A result that no node picks, of an op without shape rule, has no extents and no elements.
 // Errors: check_bindings(); a leaf that is missing, of another shape, or not part of the program;
 // an output and an updated leaf of one name; an op without reference.
 std::map<std::string, dense> evaluate_reference(const program_graph& p,
