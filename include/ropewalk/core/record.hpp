@@ -25,6 +25,8 @@ struct gradient_table {
     const record* site;                  // the call node
     const record* const* cotangents;     // of its results, in this body's terms
     const gradient_table* const* inner;  // one table per block of the pattern
+    // repeat: per block, the cotangents of the carried operands, in the derived body's terms
+    const record* const* const* carried;
   };
   const leaf* leaves;
   int n_leaves;

@@ -133,6 +133,7 @@ using shp_for = shp<detail::shape_text<S>()>;
 template <dim... D>
 using shp_of_dims = shp_for<detail::dims_shape<D...>>;
 template <class E>
+  requires requires { std::remove_cvref_t<E>::type.s.rank; }
 using shp_of = shp_for<detail::expr_shape<std::remove_cvref_t<E>>>;
 
 }  // namespace ropewalk

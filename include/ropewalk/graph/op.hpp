@@ -75,6 +75,10 @@ struct op_info {
   std::size_t (*workspace)(const kernel_call&) = nullptr;
   // kernel: whether inputs may have any strides with a contiguous last axis (else: dense row-major).
   bool strided_inputs = false;
+  // The type of result k from the operands' types: the shape rule.
+  tensor_type (*result)(const attrs&, const tensor_type* in, int n, int k) = nullptr;
+  // Whether the node's identity includes where it stands (dropout): i[5] is a hash of its scope.
+  bool wants_scope = false;
 };
 
 }  // namespace ropewalk

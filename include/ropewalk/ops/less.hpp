@@ -1,0 +1,32 @@
+// less(a, b), a < b: a bool, elementwise (false beside a NaN). No gradient.
+#pragma once
+#include "ropewalk/ops/support/elementwise.hpp"
+
+namespace ropewalk {
+namespace op {
+struct less : comparison<less> {
+  static constexpr const char* name = "less";
+  static scalar lower(lowering& l) { return l.arg(0) < l.arg(1); }
+  static double value(const attrs&, const double* x) { return x[0] < x[1] ? 1 : 0; }
+};
+}  // namespace op
+
+template <expression A, expression B>
+  requires pairable<A, B>
+constexpr auto less(const A&, const B&) {
+  return detail::binary_node<op::less, A, B>{};
+}
+template <expression A, expression B, class Error = pair_mistake<"less", A, B>>
+  requires(!pairable<A, B>)
+Error less(const A&, const B&);
+
+template <expression A, expression B>
+  requires pairable<A, B>
+constexpr auto operator<(const A& a, const B& b) {
+  return less(a, b);
+}
+template <expression A, expression B, class Error = pair_mistake<"less", A, B>>
+  requires(!pairable<A, B>)
+Error operator<(const A&, const B&);
+
+}  // namespace ropewalk

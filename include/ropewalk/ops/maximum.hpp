@@ -1,0 +1,37 @@
+// The larger of a and b, elementwise. Where they are equal each gets half of the gradient. With a NaN the
+// result is one of the two.
+// Shapes: NumPy broadcasting. Gradients are summed over the broadcast axes.
+#pragma once
+#include "ropewalk/ops/equal.hpp"
+#include "ropewalk/ops/less.hpp"
+#include "ropewalk/ops/mul.hpp"
+#include "ropewalk/ops/where.hpp"
+
+namespace ropewalk {
+
+namespace op {
+struct maximum : elementwise<maximum> {
+  static constexpr const char* name = "maximum";
+  static scalar lower(lowering& l) { return l.apply(scalar_op::max, {l.arg(0), l.arg(1)}); }
+  static double value(const attrs&, const double* x) { return x[0] < x[1] ? x[1] : x[0]; }
+  template <int J>
+  static constexpr auto grad(auto s) {
+    auto g = s.cotangent();
+    auto a = s.template in<J>();
+    auto b = s.template in<1 - J>();
+    auto tied = where(equal(a, b), g * constant<0.5>, constant<0.0>);
+    return sum_to(where(b < a, g, tied), a);
+  }
+};
+}  // namespace op
+
+template <expression A, expression B>
+  requires pairable<A, B>
+constexpr auto maximum(const A&, const B&) {
+  return detail::binary_node<op::maximum, A, B>{};
+}
+template <expression A, expression B, class Error = pair_mistake<"maximum", A, B>>
+  requires(!pairable<A, B>)
+Error maximum(const A&, const B&);
+
+}  // namespace ropewalk
