@@ -9,6 +9,7 @@
 #include "ropewalk/ops/div.hpp"
 #include "ropewalk/ops/equal.hpp"
 #include "ropewalk/ops/exp.hpp"
+#include "ropewalk/ops/less.hpp"
 #include "ropewalk/ops/mul.hpp"
 #include "ropewalk/ops/sqrt.hpp"
 #include "ropewalk/ops/sub.hpp"

@@ -35,9 +35,21 @@ constexpr attrs leaf_attrs(const initializer& i) {
 }
 }  // namespace detail
 
-// A value given to every run: `tokens = data` binds it.
+// Data for an input of a run, as `tokens = data` makes it.
+template <class Input, class Data>
+struct bound_input {
+  const Data& data;
+};
+
+// A value given to every run: `s.run(tokens = data)`; data is a span, a vector or a number.
 template <text Name, class Shp, dtype D>
 struct input_t : expr_tag {
+  template <class Data>
+    requires(!expression<Data>)
+  constexpr bound_input<input_t, Data> operator=(const Data& data) const {  // NOLINT: makes a binding
+    return {data};
+  }
+  static constexpr std::string_view name() { return Name.view(); }
   using inputs = list<>;
   static constexpr tensor_type type{D, Shp::value};
   static constexpr record make_record() {

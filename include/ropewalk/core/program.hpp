@@ -38,24 +38,27 @@ struct program_table {
 template <text Name, class E>
 struct output_t {
   using expr = E;
+  static constexpr const char* name = stored_text<Name>.s;
   template <class Root>
   static constexpr program_entry entry() {
-    return {program_entry::kind_t::output, stored_text<Name>.s, &rec<E>, nullptr};
+    return {program_entry::kind_t::output, name, &rec<E>, nullptr};
   }
 };
 template <class Loss>
 struct minimized {
   using expr = Loss;
+  static constexpr const char* name = "loss";
   training rule;
   template <class Root>
   static constexpr program_entry entry() {
     using D = deriv<Root, detail::unit_seed<Loss>>;
-    return {program_entry::kind_t::minimize, "loss", &rec<Loss>, &detail::gradient_tables<D>::value};
+    return {program_entry::kind_t::minimize, name, &rec<Loss>, &detail::gradient_tables<D>::value};
   }
 };
 template <class Loss>
 struct gradients_t {
   using expr = Loss;
+  static constexpr const char* name = "loss";
   template <class Root>
   static constexpr program_entry entry() {
     program_entry e = minimized<Loss>::template entry<Root>();
@@ -122,6 +125,16 @@ inline constexpr auto program_value = as_outputs(F{}());
 template <class F>
 using program_items = typename std::remove_cvref_t<decltype(program_value<F>)>::items;
 
+// The name of the output whose expression is E; nullptr where there is none.
+template <class E, class Items>
+inline constexpr const char* output_name = nullptr;
+template <class E, class... Item>
+inline constexpr const char* output_name<E, list<Item...>> = [] {
+  const char* n = nullptr;
+  ((n = n == nullptr && std::is_same_v<E, typename Item::expr> ? Item::name : n), ...);
+  return n;
+}();
+
 // Item K of the program F as a body.
 template <class F, int K>
 struct program_root {
@@ -146,6 +159,12 @@ constexpr outputs_t<Item...> outputs(const Item&... item) {
 template <text Name, class F>
 struct program_t {
   static constexpr const char* name = stored_text<Name>.s;
+  template <class E>
+  static constexpr bool has_output = detail::output_name<E, detail::program_items<F>> != nullptr;
+  template <class E>
+  static constexpr const char* output_name() {
+    return detail::output_name<E, detail::program_items<F>>;
+  }
   // The table, made where a program is used: model headers that only declare it stay cheap.
   static constexpr program_table table() {
     constexpr auto& v = detail::program_value<F>;

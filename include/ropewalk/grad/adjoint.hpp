@@ -19,6 +19,8 @@ struct ref : expr_tag {
   using def = detail::node_at<Body, I>;
   using inputs = list<def>;
   static constexpr tensor_type type = def::type;
+  template <int K>
+  static constexpr tensor_type result_type = pick<K, def>::type;
   static constexpr record make_record() {
     return {&alias_info, {}, type, detail::records<def>, 1, "", nullptr, 0};
   }

@@ -111,6 +111,8 @@ template <class A, class B>
 struct matmul_mistake<4, A, B> {
   using type = matmul_batch_dims_differ<shp_of<A>, shp_of<B>>;
 };
+template <class Node>
+using node_shape = shp_for<expr_shape<Node>>;
 }  // namespace detail
 
 template <bool TransA = false, bool TransB = false, expression A, expression B>
@@ -121,13 +123,7 @@ constexpr auto matmul(const A& a, const B&) {
     // One large product instead of a batch of small ones: the rows of a are independent.
     constexpr dim rows = s.elements() / s[-1];
     using flat = node<op::matmul<TransA, TransB>, decltype(reshape<rows, s[-1]>(a)), B>;
-    struct target {
-      static constexpr shape value =
-          op::matmul_family::result({.i = {TransA, TransB}},
-                                    node<op::matmul<TransA, TransB>, A, B>::operand_types, 2, 0)
-              .s;
-    };
-    return reshape_to<shp_for<target>>(flat{});
+    return reshape_to<detail::node_shape<node<op::matmul<TransA, TransB>, A, B>>>(flat{});
   } else {
     return node<op::matmul<TransA, TransB>, A, B>{};
   }

@@ -19,8 +19,8 @@ struct maximum : elementwise<maximum> {
     auto g = s.cotangent();
     auto a = s.template in<J>();
     auto b = s.template in<1 - J>();
-    auto tied = where(equal(a, b), g * constant<0.5>, constant<0.0>);
-    return sum_to(where(b < a, g, tied), a);
+    auto tied = ropewalk::where(ropewalk::equal(a, b), g * constant<0.5>, constant<0.0>);
+    return sum_to(ropewalk::where(b < a, g, tied), a);
   }
 };
 }  // namespace op

@@ -19,8 +19,8 @@ struct minimum : elementwise<minimum> {
     auto g = s.cotangent();
     auto a = s.template in<J>();
     auto b = s.template in<1 - J>();
-    auto tied = where(equal(a, b), g * constant<0.5>, constant<0.0>);
-    return sum_to(where(a < b, g, tied), a);
+    auto tied = ropewalk::where(ropewalk::equal(a, b), g * constant<0.5>, constant<0.0>);
+    return sum_to(ropewalk::where(a < b, g, tied), a);
   }
 };
 }  // namespace op

@@ -5,16 +5,16 @@
 #include "ropewalk/ops/support/composed.hpp"
 
 namespace ropewalk {
-namespace op {
+namespace composed {
 struct silu {
   static constexpr const char* name = "silu";
   static constexpr auto apply(auto x) { return x * ropewalk::sigmoid(x); }
 };
-}  // namespace op
+}  // namespace composed
 
 template <floating_expr X>
 constexpr auto silu(const X& x) {
-  return detail::composed<op::silu>(x);
+  return detail::call_body<composed::silu>(x);
 }
 template <expression X, class Error = dtype_not_supported<"silu", X::type.d, shp_of<X>>>
   requires(!floating_expr<X>)
