@@ -80,10 +80,10 @@ void forward_block(const attention_plan<T>& p, T* room, long b, long h, long q_b
       top[i] = now;
     }
     for (long i = 0; i < padded_rows; i += lanes<T>) store(shrink + i, exp<T>(load(shrink + i)));
-    const long tiles = w.tiles();
-    for (long t = 0; t < tiles; ++t) {
-      const long last = w.tile_first(t + 1), end = w.seen(last - 1);
-      for (long i = w.tile_first(t); i < last; ++i) {
+    const row_tiles tiles = tiles_of_rows(w.rows);
+    for (long t = 0; t < tiles.count; ++t) {
+      const long last = tiles.end(t), end = w.seen(last - 1);
+      for (long i = tiles.first(t); i < last; ++i) {
         const T maximum = top[i] == T(minus_infinity) ? T(0) : top[i];
         sum[i] = sum[i] * shrink[i] + probabilities(s + i * a_stride, w.seen(i), end, maximum);
         if (shrink[i] != T(1) && kb > 0) scale_row(o + i * p.dv, p.dv, shrink[i], o + i * p.dv);
@@ -196,11 +196,11 @@ template <class T>
 void transposed_product(const block_view& w, const T* left, rows_view<T> right, long columns,
                         T* to) {
   constexpr long width = tile_columns<T>;
-  const long tiles = ceil_div(w.keys, tile_rows);
+  const row_tiles tiles = tiles_of_rows(w.keys);
   for (long j = 0; j < columns; j += width) {
     const long vectors = columns - j <= lanes<T> ? 1 : tile_vectors;
-    for (long t = 0; t < tiles; ++t) {
-      const long first = cut(w.keys, tiles, t), last = cut(w.keys, tiles, t + 1);
+    for (long t = 0; t < tiles.count; ++t) {
+      const long first = tiles.first(t), last = tiles.end(t);
       const long from = w.causal ? greatest(0l, first + 1 - w.seen_first) : 0;
       if (from >= w.rows) continue;
       tile_for<T>(last - first, vectors, true)(w.rows - from, left + from * a_stride + first,

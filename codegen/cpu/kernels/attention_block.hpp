@@ -150,8 +150,6 @@ struct block_view {
   long keys;        // keys of this block
   bool causal;
   long seen(long i) const { return causal ? greatest(0l, least(seen_first + i, keys)) : keys; }
-  long tiles() const { return ceil_div(rows, tile_rows); }
-  long tile_first(long t) const { return cut(rows, tiles(), t); }
 };
 
 template <class T>
@@ -166,11 +164,11 @@ template <class T>
 static void visible_product(const block_view& w, long depth, const T* left, const T* panels,
                             T* to) {
   constexpr long width = tile_columns<T>;
-  const long tiles = w.tiles();
+  const row_tiles tiles = tiles_of_rows(w.rows);
   for (long j = 0; j < w.keys; j += width) {
     const long vectors = w.keys - j <= lanes<T> ? 1 : tile_vectors;
-    for (long t = 0; t < tiles; ++t) {
-      const long first = w.tile_first(t), last = w.tile_first(t + 1);
+    for (long t = 0; t < tiles.count; ++t) {
+      const long first = tiles.first(t), last = tiles.end(t);
       if (w.seen(last - 1) <= j) continue;
       tile_for<T>(last - first, vectors, false)(depth, left + first * a_stride, 0,
                                                 panels + j * depth, width,
@@ -186,11 +184,11 @@ template <class T>
 static void product_of_seen(const block_view& w, const T* left, rows_view<T> right, long columns,
                             bool exact, T* to) {
   constexpr long width = tile_columns<T>;
-  const long tiles = w.tiles();
+  const row_tiles tiles = tiles_of_rows(w.rows);
   for (long j = 0; j < columns; j += width) {
     const long vectors = columns - j <= lanes<T> ? 1 : tile_vectors;
-    for (long t = 0; t < tiles; ++t) {
-      const long first = w.tile_first(t), last = w.tile_first(t + 1), keys = w.seen(last - 1);
+    for (long t = 0; t < tiles.count; ++t) {
+      const long first = tiles.first(t), last = tiles.end(t), keys = w.seen(last - 1);
       if (keys == 0) continue;
       if (!exact || w.seen(first) == keys) {
         tile_for<T>(last - first, vectors, false)(keys, left + first * a_stride, 0, right.data + j,

@@ -74,17 +74,25 @@ static void pack_rows(const T* a, long row, long col, long rows, long k, T* to) 
 // Row stride of a packed KMajor panel.
 constexpr long k_major_stride = (tile_rows + 7) / 8 * 8;
 
-// to[p · k_major_stride + i] = a[i + p · col] for i < rows ≤ tile_rows. `readable`: how many
-// elements from a on may be read in each column (at least rows).
+// The tiles of `rows` rows, tile_room apart: to[tile][p · k_major_stride + i] = a[first + i + p ·
+// col] where the tile's rows start at `first`. `readable`: how many elements of each column, from a
+// on, may be read (at least rows). p outermost: a column is read once, from end to end.
 template <class T>
-static void pack_k_major(const T* a, long col, long rows, long readable, long k, T* to) {
-  constexpr long n = lanes<T>, reach = (k_major_stride + n - 1) / n * n;
-  if (reach == k_major_stride && readable >= reach) {
-    for (long p = 0; p < k; ++p)
-      for (long i = 0; i < reach; i += n) store(to + p * k_major_stride + i, load(a + p * col + i));
-  } else {
-    for (long p = 0; p < k; ++p)
-      for (long i = 0; i < rows; ++i) to[p * k_major_stride + i] = a[i + p * col];
+static void pack_k_major(const T* a, long col, long rows, long readable, long k, T* to,
+                         long tile_room) {
+  constexpr long n = lanes<T>, reach = k_major_stride;
+  const row_tiles tiles = tiles_of_rows(rows);
+  // Tiles from which whole vectors may be read.
+  long whole = 0;
+  while (whole < tiles.count && reach % n == 0 && tiles.first(whole) + reach <= readable) ++whole;
+  for (long p = 0; p < k; ++p, a += col, to += k_major_stride) {
+    for (long t = 0; t < whole; ++t) {
+      const T* from = a + tiles.first(t);
+      for (long i = 0; i < reach; i += n) store(to + t * tile_room + i, load(from + i));
+    }
+    for (long t = whole; t < tiles.count; ++t)
+      for (long i = tiles.first(t); i < tiles.end(t); ++i)
+        to[t * tile_room + i - tiles.first(t)] = a[i];
   }
 }
 

@@ -14,10 +14,10 @@ template <class T>
 constexpr long tile_columns = tile_vectors * lanes<T>;
 
 // Row stride of every packed left operand with contiguous k, in elements: a constant, so that the
-// rows of a tile need one pointer; 17 cache lines (f32), so that rows do not share cache sets.
-constexpr long a_stride = 272;
+// rows of a tile need one pointer; 25 cache lines (f32), so that rows do not share cache sets.
+constexpr long a_stride = 400;
 // The longest k of one packed left operand.
-constexpr long k_block = 256;
+constexpr long k_block = 384;
 
 // c [Rows, NV · lanes] = or += a · b over k steps. b [k, NV · lanes], rows ldb apart.
 // A element (i, p) lies at a[i · a_stride + p], or, when KMajor, at a[p · lda + i].
@@ -29,6 +29,10 @@ static void tile(long k, const T* a, long lda, const T* b, long ldb, T* c, long 
   for (int i = 0; i < Rows; ++i)
 #pragma GCC unroll 4
     for (int j = 0; j < NV; ++j) acc[i][j] = vec<T>{};
+#pragma GCC unroll 16
+  for (int i = 0; i < Rows; ++i)
+#pragma GCC unroll 4
+    for (int j = 0; j < NV; ++j) __builtin_prefetch(c + i * ldc + j * lanes<T>, 1);
   for (long p = 0; p < k; ++p) {
     vec<T> bv[NV];
 #pragma GCC unroll 4
@@ -72,6 +76,17 @@ template <class T>
 ROPEWALK_INLINE tile_function<T> tile_for(long rows, long vectors, bool k_major) {
   return k_major ? (vectors == 1 ? tiles<T, 1, true>.rows : tiles<T, 2, true>.rows)[rows - 1]
                  : (vectors == 1 ? tiles<T, 1, false>.rows : tiles<T, 2, false>.rows)[rows - 1];
+}
+
+// Rows cut into tiles of one height (the last may be lower): 64 rows are 13, 13, 13, 13, 12.
+struct row_tiles {
+  long rows, height, count;
+  long first(long t) const { return t * height; }
+  long end(long t) const { return least((t + 1) * height, rows); }
+};
+ROPEWALK_INLINE row_tiles tiles_of_rows(long rows) {
+  const long height = ceil_div(rows, greatest(1l, ceil_div(rows, long(tile_rows))));
+  return {rows, height, rows == 0 ? 0 : ceil_div(rows, height)};
 }
 
 // Part i of [0, total) cut into `parts` nearly equal ranges starts here (and ends where i + 1
