@@ -1,0 +1,135 @@
+// The parameter store and how parameters start.
+#include <algorithm>
+#include <map>
+
+#include <ropewalk/core/leaf.hpp>
+#include <ropewalk/runtime/parameters.hpp>
+#include <ropewalk/runtime/pool.hpp>
+#include <ropewalk/train/rng.hpp>
+
+#include "memory.hpp"
+
+namespace ropewalk {
+namespace {
+
+// FNV-1a: fixed for good, a model's start depends on it.
+std::uint64_t hash_of(std::string_view path) {
+  std::uint64_t h = 0xcbf29ce484222325ull;
+  for (const char c : path) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
+  return h;
+}
+
+constexpr std::size_t chunk = 1 << 14;
+
+// Element i takes value(i, generator at word 4 i); any order of chunks gives the same values.
+template <class F>
+void fill(const tensor_view& t, std::uint64_t seed, pool& threads, F value) {
+  const std::size_t n = t.elements();
+  threads.run(static_cast<long>((n + chunk - 1) / chunk), [&](long task, int) {
+    const std::size_t begin = static_cast<std::size_t>(task) * chunk;
+    rng r(rng_state{seed, 4 * begin});
+    for (std::size_t i = begin; i < std::min(n, begin + chunk); ++i)
+      store_number(t.type(), t.ref().data, i, value(r));
+  });
+}
+
+void initialise(const tensor_view& t, const attrs& a, std::uint64_t seed, pool& threads) {
+  switch (a.i[0]) {
+    case initializer::zeros: return fill(t, 0, threads, [](rng&) { return 0.0; });
+    case initializer::ones: return fill(t, 0, threads, [](rng&) { return 1.0; });
+    case initializer::constant: return fill(t, 0, threads, [&](rng&) { return a.f[0]; });
+    case initializer::normal:  // four words a value
+      return fill(t, seed, threads, [&](rng& r) { return a.f[0] + a.f[1] * r.normal(); });
+    case initializer::uniform:
+      return fill(t, seed, threads, [&](rng& r) {
+        const double u = r.uniform();
+        r.uniform();  // four words a value here too
+        return a.f[0] + (a.f[1] - a.f[0]) * u;
+      });
+    default:
+      throw error(std::string(t.name()), "initializer", std::to_string(a.i[0]), "is none");
+  }
+}
+
+// Length of the longest common prefix plus that of the longest common suffix: enough to guess what
+// a misspelt path meant.
+std::size_t likeness(std::string_view a, std::string_view b) {
+  const auto front = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin();
+  const auto back = std::mismatch(a.rbegin(), a.rend(), b.rbegin(), b.rend()).first - a.rbegin();
+  return static_cast<std::size_t>(front + back);
+}
+
+}  // namespace
+
+struct parameter_store::table {
+  struct item {
+    memory data;
+    tensor_ref t;
+    graph_node leaf;
+  };
+  std::uint64_t seed = 0;
+  std::map<std::string, item, std::less<>> items;
+};
+
+parameter_store::parameter_store(std::uint64_t seed) : table_(std::make_unique<table>()) {
+  table_->seed = seed;
+}
+parameter_store::~parameter_store() = default;
+
+std::uint64_t parameter_store::seed() const { return table_->seed; }
+bool parameter_store::has(std::string_view path) const {
+  return table_->items.find(path) != table_->items.end();
+}
+
+tensor_view parameter_store::at(std::string_view path) const {
+  const auto found = table_->items.find(path);
+  if (found != table_->items.end()) return {found->first, found->second.t};
+  const std::string* near = nullptr;
+  for (const auto& [name, item] : table_->items)
+    if (near == nullptr || likeness(path, name) > likeness(path, *near)) near = &name;
+  throw error("parameters", "path", std::string(path),
+              near == nullptr ? "the store is empty" : "is not there; the nearest is " + *near);
+}
+
+std::vector<parameter_store::entry> parameter_store::entries() const {
+  std::vector<entry> r;
+  for (const auto& [path, item] : table_->items)
+    r.push_back({path, item.leaf.op == &state_info,
+                 item.leaf.op == &param_info && item.leaf.a.i[1] != 0});
+  return r;
+}
+
+tensor_view parameter_store::require(const graph_node& leaf, std::span<const std::int64_t> extent,
+                                     pool& threads) {
+  tensor_ref t;
+  t.type = leaf.type.d;
+  t.rank = static_cast<int>(extent.size());
+  std::int64_t next = 1;
+  for (int a = t.rank; a-- > 0;) {
+    t.extent[a] = extent[static_cast<std::size_t>(a)];
+    t.stride[a] = next;
+    next *= t.extent[a];
+  }
+  if (const auto found = table_->items.find(leaf.path); found != table_->items.end()) {
+    const table::item& have = found->second;
+    if (have.leaf.op != leaf.op || type_text(have.t) != type_text(t))
+      throw error("parameters", std::string(leaf.op->name) + " " + leaf.path, type_text(t),
+                  std::string("another session has it as ") + have.leaf.op->name + " " +
+                      type_text(have.t));
+    return {found->first, have.t};
+  }
+  table::item made{allocate(static_cast<std::size_t>(next) * dtype_size(t.type), leaf.path), t,
+                   leaf};
+  made.t.data = made.data.get();
+  initialise({leaf.path, made.t}, leaf.a, derive_seed(table_->seed, hash_of(leaf.path)), threads);
+  const auto at = table_->items.emplace(leaf.path, std::move(made)).first;
+  return {at->first, at->second.t};
+}
+
+void parameter_store::reset(std::uint64_t seed, pool& threads) {
+  table_->seed = seed;
+  for (const auto& [path, item] : table_->items)
+    initialise({path, item.t}, item.leaf.a, derive_seed(seed, hash_of(path)), threads);
+}
+
+}  // namespace ropewalk
