@@ -165,12 +165,12 @@ class header_reader : public nlohmann::json_sax<json> {
   bool in_list_ = false, in_metadata_ = false, has_metadata_ = false;
 };
 
-tensor_view checked(const std::string& file, record& r, std::span<const std::byte> data) {
+file_tensor checked(const std::string& file, record& r, std::span<const std::byte> data) {
   auto known = std::ranges::find_if(dtypes, [&](auto& d) { return r.type == d.text; });
   if (known == std::end(dtypes))
     throw error(file, place(r.name, "dtype"), printable(r.type),
                 "must be F64, F32, F16, BF16, I32, U8 or BOOL");
-  tensor_view view{std::move(r.name), known->type, {}, {}};
+  file_tensor view{std::move(r.name), known->type, {}, {}};
   for (std::uint64_t d : r.shape) {
     if (d > static_cast<std::uint64_t>(std::numeric_limits<long>::max()))
       throw error(file, place(view.name, "shape"), std::to_string(d), "must be below 2^63");
@@ -239,9 +239,9 @@ void tensor_file::parse(std::span<const std::byte> file) {
   sort_unique(path_, reader.records, &record::name, "tensor");
 
   const auto data = file.subspan(8 + length);
-  std::vector<std::pair<std::uint64_t, const tensor_view*>> order;  // by begin, then by end
+  std::vector<std::pair<std::uint64_t, const file_tensor*>> order;  // by begin, then by end
   for (record& r : reader.records) tensors_.push_back(checked(path_, r, data));
-  for (const tensor_view& t : tensors_) order.emplace_back(t.bytes.data() - data.data(), &t);
+  for (const file_tensor& t : tensors_) order.emplace_back(t.bytes.data() - data.data(), &t);
   std::ranges::sort(order, {}, [](auto& o) { return std::pair(o.first, o.second->bytes.size()); });
   std::uint64_t position = 0;
   for (const auto& [begin, t] : order) {
@@ -257,24 +257,24 @@ void tensor_file::parse(std::span<const std::byte> file) {
 
 std::vector<std::string> tensor_file::names() const {
   std::vector<std::string> out;
-  for (const tensor_view& t : tensors_) out.push_back(t.name);
+  for (const file_tensor& t : tensors_) out.push_back(t.name);
   return out;
 }
 
-const tensor_view* tensor_file::find(const std::string& name) const {
-  auto at = std::ranges::lower_bound(tensors_, name, {}, &tensor_view::name);
+const file_tensor* tensor_file::find(const std::string& name) const {
+  auto at = std::ranges::lower_bound(tensors_, name, {}, &file_tensor::name);
   return at != tensors_.end() && at->name == name ? &*at : nullptr;
 }
 
-const tensor_view& tensor_file::get(const std::string& name) const {
-  if (const tensor_view* t = find(name)) return *t;
+const file_tensor& tensor_file::get(const std::string& name) const {
+  if (const file_tensor* t = find(name)) return *t;
   throw error(path_, "tensor " + name + " is missing among the " + std::to_string(tensors_.size()) +
                          " of the file");
 }
 
-const tensor_view& tensor_file::require(const std::string& name, dtype type,
+const file_tensor& tensor_file::require(const std::string& name, dtype type,
                                         const std::vector<long>& shape) const {
-  const tensor_view& t = get(name);
+  const file_tensor& t = get(name);
   if (t.type != type)
     throw error(path_, place(name, "dtype"), dtype_name(t.type),
                 std::string("must be ") + dtype_name(type));
@@ -289,10 +289,10 @@ const std::string& tensor_file::require_metadata(const std::string& key) const {
   throw error(path_, "__metadata__ key " + key + " is missing");
 }
 
-void save_safetensors(const std::string& path, std::span<const tensor_view> tensors,
+void save_safetensors(const std::string& path, std::span<const file_tensor> tensors,
                       const metadata_list& metadata) {
-  std::vector<const tensor_view*> order;
-  for (const tensor_view& t : tensors) order.push_back(&t);
+  std::vector<const file_tensor*> order;
+  for (const file_tensor& t : tensors) order.push_back(&t);
   auto name = [](const auto* t) -> const std::string& { return t->name; };
   sort_unique(path, order, name, "tensor");
   std::ranges::sort(order, {}, [](auto* t) {
@@ -309,7 +309,7 @@ void save_safetensors(const std::string& path, std::span<const tensor_view> tens
   std::uint64_t offset = 0;
   try {
     if (!strings.empty()) header += json(metadata_name).dump() + ":" + strings.dump();
-    for (const tensor_view* t : order) {
+    for (const file_tensor* t : order) {
       if (t->name.empty() || t->name == metadata_name)
         throw error(path, "tensor name", printable(t->name), "must not be empty or __metadata__");
       std::uint64_t bytes = 0;
@@ -338,7 +338,7 @@ void save_safetensors(const std::string& path, std::span<const tensor_view> tens
   atomic_writer out(path);
   out.write(length);
   out.write(header);
-  for (const tensor_view* t : order) out.write(t->bytes);
+  for (const file_tensor* t : order) out.write(t->bytes);
   out.commit();
 }
 

@@ -37,10 +37,10 @@ TEST_CASE("what is saved is read back, whatever the tensors") {
   std::mt19937 bits(1);
   for (int round = 0; round < 100; ++round) {
     std::vector<std::string> data;
-    std::vector<tensor_view> tensors;
+    std::vector<file_tensor> tensors;
     const auto count = bits() % 9;
     for (unsigned i = 0; i < count; ++i) {
-      tensor_view t{"t\n\"é." + std::to_string(i), static_cast<dtype>(bits() % 7), {}, {}};
+      file_tensor t{"t\n\"é." + std::to_string(i), static_cast<dtype>(bits() % 7), {}, {}};
       std::size_t bytes = dtype_size(t.type);
       for (unsigned d = bits() % 4; d-- > 0;) {
         t.shape.push_back(bits() % 5);
@@ -63,9 +63,9 @@ TEST_CASE("what is saved is read back, whatever the tensors") {
     CHECK(file.metadata() == metadata);
     REQUIRE(file.tensors().size() == count);
     CHECK(std::ranges::is_sorted(file.names()));
-    for (const tensor_view& t : tensors) {
+    for (const file_tensor& t : tensors) {
       REQUIRE(file.contains(t.name));
-      const tensor_view& found = file.require(t.name, t.type, t.shape);
+      const file_tensor& found = file.require(t.name, t.type, t.shape);
       CHECK(text_of(found.bytes) == text_of(t.bytes));
       CHECK(reinterpret_cast<std::uintptr_t>(found.bytes.data()) % dtype_size(t.type) == 0);
     }
@@ -80,14 +80,14 @@ TEST_CASE("NaN and infinities pass through bit for bit") {
   scratch_folder dir;
   const float values[] = {std::numeric_limits<float>::quiet_NaN(), -0.0f,
                           std::numeric_limits<float>::infinity()};
-  tensor_view t{"x", f32, {3}, std::as_bytes(std::span(values))};
+  file_tensor t{"x", f32, {3}, std::as_bytes(std::span(values))};
   save_safetensors(dir / "a", {&t, 1});
   CHECK(std::memcmp(tensor_file(dir / "a").get("x").bytes.data(), values, sizeof values) == 0);
 }
 
 TEST_CASE("a moved file keeps its tensors") {
   scratch_folder dir;
-  tensor_view t{"x", u8, {2}, std::as_bytes(std::span("ab", 2))};
+  file_tensor t{"x", u8, {2}, std::as_bytes(std::span("ab", 2))};
   save_safetensors(dir / "a", {&t, 1}, {{"step", "7"}});
   tensor_file first(dir / "a"), second(std::move(first));
   CHECK(text_of(second.get("x").bytes) == "ab");
@@ -193,7 +193,7 @@ TEST_CASE("require names the file, the tensor, found and expected") {
 TEST_CASE("what cannot be written is refused and the old file stays") {
   scratch_folder dir;
   write_file_atomic(dir / "a", "old");
-  auto refused = [&](std::vector<tensor_view> tensors, const metadata_list& metadata = {}) {
+  auto refused = [&](std::vector<file_tensor> tensors, const metadata_list& metadata = {}) {
     return message_of([&] { save_safetensors(dir / "a", tensors, metadata); });
   };
   const auto bytes = std::as_bytes(std::span("abcd", 4));

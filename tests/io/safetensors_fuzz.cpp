@@ -16,7 +16,7 @@ namespace {
 // Reads every byte that a tensor claims; sanitizers and the mapping object if it is not there.
 unsigned touch(const tensor_file& file) {
   unsigned sum = 0;
-  for (const tensor_view& t : file.tensors())
+  for (const file_tensor& t : file.tensors())
     for (std::byte b : t.bytes) sum += std::to_integer<unsigned>(b);
   return sum;
 }
@@ -89,11 +89,11 @@ TEST_CASE("20,000 damaged files") {
   std::vector<std::string> valid;
   for (int n = 0; n < 6; ++n) {
     std::string data(64, '\0');  // without a brace, so that the last one is the header's
-    std::vector<tensor_view> tensors;
+    std::vector<file_tensor> tensors;
     for (int i = 0; i < n; ++i)
       tensors.push_back(
           {"layer." + std::to_string(i) + ".w", static_cast<dtype>((i + n) % 7), {2, i % 3}, {}});
-    for (tensor_view& t : tensors)
+    for (file_tensor& t : tensors)
       t.bytes = std::as_bytes(std::span(data))
                     .first(dtype_size(t.type) * static_cast<std::size_t>(t.shape[0] * t.shape[1]));
     save_safetensors(dir / "a", tensors, n % 2 ? metadata_list{{"step", "12"}} : metadata_list{});
@@ -121,7 +121,7 @@ TEST_CASE("20,000 damaged files") {
 TEST_CASE("every prefix of a valid file is refused") {
   scratch_folder dir;
   const float data[6] = {};
-  tensor_view t{"w", f32, {2, 3}, std::as_bytes(std::span(data))};
+  file_tensor t{"w", f32, {2, 3}, std::as_bytes(std::span(data))};
   save_safetensors(dir / "a", {&t, 1}, {{"k", "v"}});
   const std::string file = read_file(dir / "a");
   for (std::size_t n = 0; n < file.size(); ++n) {

@@ -18,7 +18,7 @@ namespace ropewalk {
 // One tensor of a file (read) or for a file (written). Row-major, little endian. The bytes belong
 // to the tensor_file, or to the caller when written; a stranger's file may place them at any
 // address: copy them out (memcpy) rather than cast the pointer.
-struct tensor_view {
+struct file_tensor {
   std::string name;
   dtype type = dtype::f32;
   std::vector<long> shape;
@@ -39,16 +39,16 @@ class tensor_file {
   tensor_file(std::span<const std::byte> file, const std::string& label);
 
   const std::string& path() const { return path_; }
-  const std::vector<tensor_view>& tensors() const { return tensors_; }  // sorted by name
+  const std::vector<file_tensor>& tensors() const { return tensors_; }  // sorted by name
   const metadata_list& metadata() const { return metadata_; }           // sorted by key
   std::vector<std::string> names() const;
   bool contains(const std::string& name) const { return find(name) != nullptr; }
-  const tensor_view* find(const std::string& name) const;  // nullptr where there is none
+  const file_tensor* find(const std::string& name) const;  // nullptr where there is none
 
   // Errors: no such tensor.
-  const tensor_view& get(const std::string& name) const;
+  const file_tensor& get(const std::string& name) const;
   // The tensor if it has this dtype and shape. Errors: none such, or found against expected.
-  const tensor_view& require(const std::string& name, dtype type,
+  const file_tensor& require(const std::string& name, dtype type,
                              const std::vector<long>& shape) const;
   // The metadata value of a key. Errors: no such key.
   const std::string& require_metadata(const std::string& key) const;
@@ -57,7 +57,7 @@ class tensor_file {
   void parse(std::span<const std::byte> file);
   std::string path_;
   mapped_file map_;
-  std::vector<tensor_view> tensors_;
+  std::vector<file_tensor> tensors_;
   metadata_list metadata_;
 };
 
@@ -66,7 +66,7 @@ class tensor_file {
 // aligned to its element, and equal input gives equal bytes.
 // Errors: names empty, given twice, "__metadata__" or not UTF-8; bytes that do not fit the shape; a
 // header above 100 MB; whatever the file system refuses. The old file is then untouched.
-void save_safetensors(const std::string& path, std::span<const tensor_view> tensors,
+void save_safetensors(const std::string& path, std::span<const file_tensor> tensors,
                       const metadata_list& metadata = {});
 
 // "[2, 3]": a shape as errors print it.
