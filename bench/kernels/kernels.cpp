@@ -97,38 +97,39 @@ void gemm_bench(const setting& s, long m, long n, long k, form f) {
           [&] { gemm(s.threads, s.set, f32, g, room); });
 }
 
-void attention_bench(const setting& s, long batch, long heads, long kv_heads, long t, long d,
-                     bool causal) {
+void attention_bench(const setting& s, long batch, long heads, long kv_heads, long tq, long tk,
+                     long d, bool causal) {
   attention_args a;
   a.batch = batch, a.heads = heads, a.kv_heads = kv_heads;
-  a.tq = a.tk = t, a.dk = a.dv = d;
+  a.tq = tq, a.tk = tk, a.dk = a.dv = d;
   a.scale = 1 / std::sqrt(double(d));
   a.causal = causal;
-  const long wide = batch * heads * t * d, narrow = batch * kv_heads * t * d;
+  const long wide = batch * heads * tq * d, narrow = batch * kv_heads * tk * d;
   const auto q = filled(wide), k = filled(narrow), v = filled(narrow), d_out = filled(wide);
-  std::vector<float> out(q), lse(static_cast<std::size_t>(batch * heads * t)), d_q(q), d_k(k),
+  std::vector<float> out(q), lse(static_cast<std::size_t>(batch * heads * tq)), d_q(q), d_k(k),
       d_v(v);
-  const auto bind = [&](auto& to, auto* data, long h, long dim) {
+  const auto bind = [&](auto& to, auto* data, long h, long t, long dim) {
     to = {data, h * t * dim, t * dim, dim};
   };
-  bind(a.q, q.data(), heads, d), bind(a.k, k.data(), kv_heads, d);
-  bind(a.v, v.data(), kv_heads, d), bind(a.out, out.data(), heads, d);
-  bind(a.lse, lse.data(), heads, 1), bind(a.d_out, d_out.data(), heads, d);
-  bind(a.d_q, d_q.data(), heads, d), bind(a.d_k, d_k.data(), kv_heads, d);
-  bind(a.d_v, d_v.data(), kv_heads, d);
+  bind(a.q, q.data(), heads, tq, d), bind(a.k, k.data(), kv_heads, tk, d);
+  bind(a.v, v.data(), kv_heads, tk, d), bind(a.out, out.data(), heads, tq, d);
+  bind(a.lse, lse.data(), heads, tq, 1), bind(a.d_out, d_out.data(), heads, tq, d);
+  bind(a.d_q, d_q.data(), heads, tq, d), bind(a.d_k, d_k.data(), kv_heads, tk, d);
+  bind(a.d_v, d_v.data(), kv_heads, tk, d);
   std::vector<std::byte> room(
       std::max(attention_forward_workspace(s.threads.threads(), s.set, f32, a),
                attention_backward_workspace(s.threads.threads(), s.set, f32, a)));
   // Useful operations: two products forward, five backward; causal: half of them.
   const double one =
-      2.0 * double(batch * heads) * double(t) * double(t) * double(d) / (causal ? 2 : 1);
+      2.0 * double(batch * heads) * double(tq) * double(tk) * double(d) / (causal ? 2 : 1);
   char name[80];
-  std::snprintf(name, sizeof name, "%ld x %ld/%ld heads T %ld D %ld%s", batch, heads, kv_heads, t,
-                d, causal ? " causal" : "");
+  std::snprintf(name, sizeof name, "%ld x %ld/%ld heads T %ld/%ld D %ld%s", batch, heads, kv_heads,
+                tq, tk, d, causal ? " causal" : "");
   measure(s, std::string("attention ") + name, 2 * one,
           [&] { attention_forward(s.threads, s.set, f32, a, room); });
-  measure(s, std::string(" backward ") + name, 5 * one,
-          [&] { attention_backward(s.threads, s.set, f32, a, room); });
+  if (tq == tk)
+    measure(s, std::string(" backward ") + name, 5 * one,
+            [&] { attention_backward(s.threads, s.set, f32, a, room); });
 }
 
 }  // namespace
@@ -159,10 +160,12 @@ int main(int argc, char** argv) {
       for (const long m : {1, 4, 16, 32}) gemm_bench(s, m, 768, 3072, form::input);
     }
     if (only != "gemm") {
-      attention_bench(s, 4, 6, 6, 256, 64, true);
-      attention_bench(s, 1, 8, 2, 2048, 64, true);
-      attention_bench(s, 1, 8, 8, 2048, 64, false);
-      attention_bench(s, 1, 8, 8, 1024, 128, true);
+      attention_bench(s, 4, 6, 6, 256, 256, 64, true);
+      attention_bench(s, 1, 8, 2, 2048, 2048, 64, true);
+      attention_bench(s, 1, 8, 8, 2048, 2048, 64, false);
+      attention_bench(s, 1, 8, 8, 1024, 1024, 128, true);
+      attention_bench(s, 1, 8, 2, 1, 2048, 64, false);
+      attention_bench(s, 1, 9, 3, 1, 512, 64, false);
     }
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s\n", e.what());

@@ -1,4 +1,4 @@
-// The choice of instruction set, and that no set's code can be linked in place of another's.
+// The choice of instruction set.
 #include <doctest/doctest.h>
 
 #include <cstdlib>

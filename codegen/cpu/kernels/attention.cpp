@@ -2,49 +2,12 @@
 // passes back, one per key block (d_k, d_v) and one per query block (d_q). No pass writes what
 // another task reads or writes, so the result does not depend on the number of threads.
 #include "attention_block.hpp"
+#include "attention_few.hpp"
 
 namespace ropewalk::ROPEWALK_KERNELS {
 namespace {
 
-constexpr double minus_infinity = -__builtin_huge_val();
-
 // --- forward ----------------------------------------------------------------------------------
-
-// Scores → probabilities relative to the running maximum, for one row of which `seen` keys are
-// visible; the row is 0 from there to `end`. Returns their sum.
-template <class T>
-ROPEWALK_INLINE T probabilities(T* s, long seen, long end, T maximum) {
-  vec<T> sum = {};
-  long j = 0;
-  for (; j + lanes<T> <= seen; j += lanes<T>) {
-    const vec<T> p = exp<T>(load(s + j) - maximum);
-    sum += p;
-    store(s + j, p);
-  }
-  if (j < seen) {
-    const vec<T> p = choose<T>(first_lanes<T>(seen - j), exp<T>(load(s + j) - maximum), vec<T>{});
-    sum += p;
-    store(s + j, p);
-    j += lanes<T>;
-  }
-  for (; j < end; j += lanes<T>) store(s + j, vec<T>{});
-  return lane_sum<T>(sum);
-}
-
-template <class T>
-ROPEWALK_INLINE T row_maximum(const T* s, long seen, T before) {
-  vec<T> top = splat(before);
-  long j = 0;
-  for (; j + lanes<T> <= seen; j += lanes<T>) {
-    const vec<T> x = load(s + j);
-    top = choose<T>(x > top, x, top);
-  }
-  if (j < seen) {
-    const vec<T> x = load(s + j);
-    top = choose<T>(first_lanes<T>(seen - j) & (x > top), x, top);
-  }
-  return lane_max<T>(top);
-}
 
 template <class T>
 void forward_block(const attention_plan<T>& p, T* room, long b, long h, long q_block, int worker) {
@@ -104,11 +67,13 @@ void forward_block(const attention_plan<T>& p, T* room, long b, long h, long q_b
 
 template <class T>
 std::size_t forward_room(int threads, const attention_args& a) {
+  if (few_rows(a)) return few_plan<T>(threads, a).bytes();
   return attention_plan<T>(threads, a, false).bytes();
 }
 
 template <class T>
 void forward(pool& threads, const attention_args& a, std::byte* workspace) {
+  if (few_rows(a)) return forward_few<T>(threads, a, workspace);
   const attention_plan<T> p(threads.threads(), a, false);
   T* room = reinterpret_cast<T*>(workspace);
   threads.run(a.batch * a.kv_heads * p.k_blocks, [&](long i, int) { pack_keys(p, room, i); });

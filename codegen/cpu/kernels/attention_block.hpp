@@ -14,6 +14,8 @@ namespace ropewalk::ROPEWALK_KERNELS {
 constexpr long query_block = 112;  // a multiple of tile_rows (14; 6 leaves one short tile)
 constexpr long key_block = 128;    // a multiple of tile_columns; at most k_block
 
+constexpr double minus_infinity = -__builtin_huge_val();
+
 // Rows of a tensor of one head, each readable up to a whole number of vectors.
 template <class T>
 struct rows_view {
@@ -220,5 +222,44 @@ ROPEWALK_INLINE void scale_row(const T* from, long dim, T by, T* to) {
   for (; d + lanes<T> <= dim; d += lanes<T>) store(to + d, load(from + d) * by);
   for (; d < dim; ++d) to[d] = from[d] * by;
 }
+
+// Scores → probabilities relative to the running maximum, for one row of which `seen` keys are
+// visible; the row is 0 from there to `end`. Returns their sum.
+template <class T>
+ROPEWALK_INLINE T probabilities(T* s, long seen, long end, T maximum) {
+  vec<T> sum = {};
+  long j = 0;
+  for (; j + lanes<T> <= seen; j += lanes<T>) {
+    const vec<T> p = exp<T>(load(s + j) - maximum);
+    sum += p;
+    store(s + j, p);
+  }
+  if (j < seen) {
+    const vec<T> p = choose<T>(first_lanes<T>(seen - j), exp<T>(load(s + j) - maximum), vec<T>{});
+    sum += p;
+    store(s + j, p);
+    j += lanes<T>;
+  }
+  for (; j < end; j += lanes<T>) store(s + j, vec<T>{});
+  return lane_sum<T>(sum);
+}
+
+template <class T>
+ROPEWALK_INLINE T row_maximum(const T* s, long seen, T before) {
+  vec<T> top = splat(before);
+  long j = 0;
+  for (; j + lanes<T> <= seen; j += lanes<T>) {
+    const vec<T> x = load(s + j);
+    top = choose<T>(x > top, x, top);
+  }
+  if (j < seen) {
+    const vec<T> x = load(s + j);
+    top = choose<T>(first_lanes<T>(seen - j) & (x > top), x, top);
+  }
+  return lane_max<T>(top);
+}
+
+ROPEWALK_INLINE float log_of(float x) { return __builtin_logf(x); }
+ROPEWALK_INLINE double log_of(double x) { return __builtin_log(x); }
 
 }  // namespace ropewalk::ROPEWALK_KERNELS

@@ -77,8 +77,18 @@ long shared_room(const gemm_plan& p) {
   return p.how == way::shared ? p.chunk_panels * p.chunk_k * tile_columns<T> : 0;
 }
 
+// With k = 0 nothing is read from a and b, which may be null: no stride leads away from them.
+gemm_args with_operands(gemm_args g) {
+  if (g.k > 0) return g;
+  g.a = g.b = g.c;
+  g.a_row = g.a_col = g.b_row = g.b_col = 0;
+  for (long d = 0; d < 4; ++d) g.a_batch[d] = g.b_batch[d] = 0;
+  return g;
+}
+
 template <class T>
-std::size_t gemm_room(int threads, const gemm_args& g) {
+std::size_t gemm_room(int threads, const gemm_args& given) {
+  const gemm_args g = with_operands(given);
   const gemm_plan p = plan_for<T>(g);
   if (p.how == way::dot || g.m == 0 || g.n == 0 || p.items == 0) return 0;
   return sizeof(T) * static_cast<std::size_t>(shared_room<T>(p) + threads * worker_room<T>(g, p));
@@ -269,7 +279,8 @@ struct gemm_run {
 };
 
 template <class T>
-void gemm_entry_run(pool& threads, const gemm_args& g, std::byte* workspace) {
+void gemm_entry_run(pool& threads, const gemm_args& given, std::byte* workspace) {
+  const gemm_args g = with_operands(given);
   if (g.m == 0 || g.n == 0) return;
   const gemm_plan p = plan_for<T>(g);
   if (p.items == 0) return;
