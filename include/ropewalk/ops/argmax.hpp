@@ -37,8 +37,7 @@ template <int Axis = -1, expression X>
 constexpr auto argmax(const X&) {
   return node<op::argmax<axes{Axis}.mask(X::type.s.rank)>, X>{};
 }
-template <int Axis = -1, expression X,
-          class Error = axis_out_of_range<"argmax", Axis, shp_of<X>>>
+template <int Axis = -1, expression X, class Error = axis_out_of_range<"argmax", Axis, shp_of<X>>>
   requires(axes{Axis}.mask(X::type.s.rank) < 0)
 Error argmax(const X&);
 

@@ -71,8 +71,10 @@ struct named_batch_norm {
 namespace detail {
 template <class X, class... V>
 inline constexpr bool batch_norm_fits = [] {
-  if constexpr (has_channels<X>) return (is_per_channel<V, X> && ...);
-  else return false;
+  if constexpr (has_channels<X>)
+    return (is_per_channel<V, X> && ...);
+  else
+    return false;
 }();
 }  // namespace detail
 
@@ -82,12 +84,12 @@ template <number Eps = 1e-5, number Momentum = 0.1, expression X, expression W, 
 constexpr auto batch_norm(const X& x, const W& w, const B& b, const M& mean, const V& var) {
   return detail::call_body<composed::batch_norm<Eps, Momentum>>(x, w, b, mean, var);
 }
-template <number Eps = 1e-5, number Momentum = 0.1, expression X, expression W, expression B,
-          expression M, expression V,
-          class Error = std::conditional_t<
-              detail::has_channels<X>,
-              not_one_number_per_channel<"batch_norm", shp_of<X>, shp_of<W>>,
-              needs_channels<"batch_norm", X::type.d, shp_of<X>>>>
+template <
+    number Eps = 1e-5, number Momentum = 0.1, expression X, expression W, expression B,
+    expression M, expression V,
+    class Error = std::conditional_t<detail::has_channels<X>,
+                                     not_one_number_per_channel<"batch_norm", shp_of<X>, shp_of<W>>,
+                                     needs_channels<"batch_norm", X::type.d, shp_of<X>>>>
   requires(!detail::batch_norm_fits<X, W, B, M, V>)
 Error batch_norm(const X&, const W&, const B&, const M&, const V&);
 

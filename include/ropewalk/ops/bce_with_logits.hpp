@@ -1,5 +1,5 @@
-// bce_with_logits(x, y): binary cross entropy of logits x against probabilities y, the mean over all
-// elements of log(1 + e^x) - x y. Stable for any finite x.
+// bce_with_logits(x, y): binary cross entropy of logits x against probabilities y, the mean over
+// all elements of log(1 + e^x) - x y. Stable for any finite x.
 #pragma once
 #include "ropewalk/ops/mean.hpp"
 #include "ropewalk/ops/mul.hpp"

@@ -1,5 +1,6 @@
-// clamp<min, max>(x): x brought into [min, max], elementwise; clamp_min<min>(x) and clamp_max<max>(x)
-// have one bound. The gradient passes where min <= x <= max, at the edges too. NaN stays NaN.
+// clamp<min, max>(x): x brought into [min, max], elementwise; clamp_min<min>(x) and
+// clamp_max<max>(x) have one bound. The gradient passes where min <= x <= max, at the edges too.
+// NaN stays NaN.
 #pragma once
 #include "ropewalk/ops/less_equal.hpp"
 #include "ropewalk/ops/logical_and.hpp"
@@ -33,10 +34,13 @@ struct clamp : clamp_family {
     auto g = s.cotangent();
     constexpr bool above = Min.v != -no_bound, below = Max.v != no_bound;
     if constexpr (above && below)
-      return where(constant<Min> <= x && x <= constant<Max>, g, constant<0.0>);
-    else if constexpr (above) return where(constant<Min> <= x, g, constant<0.0>);
-    else if constexpr (below) return where(x <= constant<Max>, g, constant<0.0>);
-    else return g;
+      return ropewalk::where(constant<Min> <= x && x <= constant<Max>, g, constant<0.0>);
+    else if constexpr (above)
+      return ropewalk::where(constant<Min> <= x, g, constant<0.0>);
+    else if constexpr (below)
+      return ropewalk::where(x <= constant<Max>, g, constant<0.0>);
+    else
+      return g;
   }
 };
 }  // namespace op

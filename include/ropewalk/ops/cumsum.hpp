@@ -1,5 +1,5 @@
-// cumsum<axis>(x): out[i] = x[0] + ... + x[i] along an axis (the last unless given), summed in f64 and
-// rounded once. Gradient: the same from the other end. Element types f32 and f64.
+// cumsum<axis>(x): out[i] = x[0] + ... + x[i] along an axis (the last unless given), summed in f64
+// and rounded once. Gradient: the same from the other end. Element types f32 and f64.
 #pragma once
 #include "ropewalk/ops/support/elementwise.hpp"
 

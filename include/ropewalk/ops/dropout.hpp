@@ -1,11 +1,11 @@
 // dropout<"name", p>(x): in training, each element is 0 with probability p, else x / (1 - p);
 // otherwise x.
 //
-// Whether an element is dropped is a function of (seed, step, where the dropout stands, the element's
-// row-major index): Philox with key (seed, step), which the session gives in the input "rng", and
-// counter (index, hash of the path). So it differs per step, per layer and per element, it is the
-// same in forward and backward and wherever it is recomputed, and the same on every backend.
-// Source: Srivastava et al. 2014.
+// Whether an element is dropped is a function of (seed, step, where the dropout stands, the
+// element's row-major index): Philox with key (seed, step), which the session gives in the input
+// "rng", and counter (index, hash of the path). So it differs per step, per layer and per element,
+// it is the same in forward and backward and wherever it is recomputed, and the same on every
+// backend. Source: Srivastava et al. 2014.
 #pragma once
 #include "ropewalk/ops/add.hpp"
 #include "ropewalk/ops/mul.hpp"
@@ -42,9 +42,9 @@ struct dropout_mask_family {
     scalar at = l.number(0, dtype::i32);
     for (int k = 0; k < l.type().s.rank; ++k)
       at = k == 0 ? l.index(0) : at * l.extent(l.type().s[k]) + l.index(k);
-    const scalar u = l.apply(scalar_op::random, {l.in(0, {l.number(0, dtype::i32)}),
-                                                 l.in(0, {l.number(1, dtype::i32)}), at,
-                                                 word(l, low(a.i[5])), word(l, high(a.i[5]))});
+    const scalar u = l.apply(
+        scalar_op::random, {l.in(0, {l.number(0, dtype::i32)}), l.in(0, {l.number(1, dtype::i32)}),
+                            at, word(l, low(a.i[5])), word(l, high(a.i[5]))});
     const dtype d = l.type().d;
     return select(u < number_like(u, a.f[0]), l.number(0, d), l.number(1 / (1 - a.f[0]), d));
   }
@@ -108,8 +108,10 @@ using dropout_mistake =
 template <text Name, number P, expression X>
   requires detail::drops<P, X>
 constexpr auto dropout(const X& x) {
-  if constexpr (P.v == 0) return x;
-  else return detail::call_body<composed::dropout<P>, Name>(x);
+  if constexpr (P.v == 0)
+    return x;
+  else
+    return detail::call_body<composed::dropout<P>, Name>(x);
 }
 template <text Name, number P, expression X, class Error = detail::dropout_mistake<P, X>>
   requires(!detail::drops<P, X>)

@@ -1,5 +1,5 @@
-// elu<alpha>(x): x where x > 0, else alpha (e^x - 1), elementwise (alpha 1 unless given). The gradient
-// is that of the negative side at 0: alpha e^x = y + alpha.
+// elu<alpha>(x): x where x > 0, else alpha (e^x - 1), elementwise (alpha 1 unless given). The
+// gradient is that of the negative side at 0: alpha e^x = y + alpha.
 #pragma once
 #include "ropewalk/ops/add.hpp"
 #include "ropewalk/ops/less.hpp"
@@ -26,8 +26,8 @@ struct elu : elu_family {
   template <int J>
   static constexpr auto grad(auto s) {
     auto g = s.cotangent();
-    return where(ropewalk::less(constant<0.0>, s.template in<0>()), g,
-                 g * (s.out() + constant<Alpha>));
+    return ropewalk::where(ropewalk::less(constant<0.0>, s.template in<0>()), g,
+                           g * (s.out() + constant<Alpha>));
   }
 };
 }  // namespace op

@@ -1,6 +1,5 @@
-// geglu(gate, up): gelu(gate) * up; geglu_tanh: with gelu_tanh. geglu(x), geglu_tanh(x): both in one, the
-// first half of the last axis the gate.
-// Source: Shazeer 2020.
+// geglu(gate, up): gelu(gate) * up; geglu_tanh: with gelu_tanh. geglu(x), geglu_tanh(x): both in
+// one, the first half of the last axis the gate. Source: Shazeer 2020.
 #pragma once
 #include "ropewalk/ops/gelu.hpp"
 #include "ropewalk/ops/support/gated.hpp"

@@ -41,9 +41,11 @@ class groups_do_not_divide_channels : public mistake<X> {
 namespace detail {
 template <dim Groups, class X>
 inline constexpr bool groups_fit = [] {
-  if constexpr (!has_channels<X>) return false;
-  else return !Groups.fixed() || !X::type.s[1].fixed() ||
-              (Groups.n > 0 && X::type.s[1].n % Groups.n == 0);
+  if constexpr (!has_channels<X>)
+    return false;
+  else
+    return !Groups.fixed() || !X::type.s[1].fixed() ||
+           (Groups.n > 0 && X::type.s[1].n % Groups.n == 0);
 }();
 template <dim Groups, class X>
 using group_norm_mistake =
@@ -57,11 +59,11 @@ template <dim Groups, number Eps = 1e-5, expression X, expression W, expression 
 constexpr auto group_norm(const X& x, const W& w, const B& b) {
   return detail::call_body<composed::group_norm<Groups, Eps>>(x, w, b);
 }
-template <dim Groups, number Eps = 1e-5, expression X, expression W, expression B,
-          class Error = std::conditional_t<
-              detail::groups_fit<Groups, X>,
-              not_one_number_per_channel<"group_norm", shp_of<X>, shp_of<W>>,
-              detail::group_norm_mistake<Groups, X>>>
+template <
+    dim Groups, number Eps = 1e-5, expression X, expression W, expression B,
+    class Error = std::conditional_t<detail::groups_fit<Groups, X>,
+                                     not_one_number_per_channel<"group_norm", shp_of<X>, shp_of<W>>,
+                                     detail::group_norm_mistake<Groups, X>>>
   requires(!(detail::groups_fit<Groups, X> && detail::is_per_channel<W, X> &&
              detail::is_per_channel<B, X>))
 Error group_norm(const X&, const W&, const B&);

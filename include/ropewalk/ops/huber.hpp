@@ -1,5 +1,5 @@
-// huber<delta>(x, y): the mean over all elements of h(|x - y|), h(r) = r^2 / 2 up to delta (1 unless
-// given), then the tangent: delta (r - delta / 2).
+// huber<delta>(x, y): the mean over all elements of h(|x - y|), h(r) = r^2 / 2 up to delta (1
+// unless given), then the tangent: delta (r - delta / 2).
 #pragma once
 #include "ropewalk/ops/clamp.hpp"
 #include "ropewalk/ops/mean.hpp"
@@ -38,8 +38,7 @@ template <number Delta = 1.0, floating_expr X, floating_expr Y>
 constexpr auto huber(const X& x, const Y& y) {
   return mean(make<op::huber<Delta>>(x - y));
 }
-template <number Delta = 1.0, expression X, expression Y,
-          class Error = loss_mistake<"huber", X, Y>>
+template <number Delta = 1.0, expression X, expression Y, class Error = loss_mistake<"huber", X, Y>>
   requires(!(floating_expr<X> && same_type<X, Y> && Delta.v > 0))
 Error huber(const X&, const Y&);
 

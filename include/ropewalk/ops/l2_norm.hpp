@@ -1,5 +1,5 @@
-// l2_norm(x): x / sqrt(sum of x^2 + eps) over the last axis; l2_norm_max(x): x / max(|x|, eps), where
-// |x| is the root of that sum.
+// l2_norm(x): x / sqrt(sum of x^2 + eps) over the last axis; l2_norm_max(x): x / max(|x|, eps),
+// where |x| is the root of that sum.
 #pragma once
 #include "ropewalk/ops/add.hpp"
 #include "ropewalk/ops/maximum.hpp"
@@ -25,8 +25,7 @@ template <number Eps>
 struct l2_norm_max {
   static constexpr const char* name = "l2_norm_max";
   static constexpr auto apply(auto x) {
-    return x *
-           ropewalk::rsqrt(maximum(sum<axes{-1}.keep()>(square(x)), constant<Eps.v * Eps.v>));
+    return x * ropewalk::rsqrt(maximum(sum<axes{-1}.keep()>(square(x)), constant<Eps.v * Eps.v>));
   }
 };
 }  // namespace composed

@@ -22,7 +22,8 @@ struct leaky_relu : leaky_relu_family {
   template <int J>
   static constexpr auto grad(auto s) {
     auto g = s.cotangent();
-    return where(ropewalk::less(constant<0.0>, s.template in<0>()), g, g * constant<Slope>);
+    return ropewalk::where(ropewalk::less(constant<0.0>, s.template in<0>()), g,
+                           g * constant<Slope>);
   }
 };
 }  // namespace op

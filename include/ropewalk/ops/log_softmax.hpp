@@ -1,5 +1,5 @@
-// log_softmax<axes{-1}>(x): x - log(the sum of e^x over the axes, the last unless given). Stable for
-// any finite x; a group of -inf only stays so.
+// log_softmax<axes{-1}>(x): x - log(the sum of e^x over the axes, the last unless given). Stable
+// for any finite x; a group of -inf only stays so.
 #pragma once
 #include "ropewalk/ops/log.hpp"
 #include "ropewalk/ops/support/axes.hpp"

@@ -1,5 +1,5 @@
-// logsumexp<axes{-1}>(x): log of the sum of e^x over the axes; logsumexp(x) over all. Stable for any
-// finite x; a group of -inf only gives -inf, and zero gradients. Gradient: softmax.
+// logsumexp<axes{-1}>(x): log of the sum of e^x over the axes; logsumexp(x) over all. Stable for
+// any finite x; a group of -inf only gives -inf, and zero gradients. Gradient: softmax.
 #pragma once
 #include "ropewalk/ops/log.hpp"
 #include "ropewalk/ops/support/axes.hpp"

@@ -1,5 +1,5 @@
-// The largest element over axes: max<axes{-1}>(x); max(x) over all. Equal largest elements share the
-// gradient equally.
+// The largest element over axes: max<axes{-1}>(x); max(x) over all. Equal largest elements share
+// the gradient equally.
 #pragma once
 #include "ropewalk/ops/support/extremum.hpp"
 

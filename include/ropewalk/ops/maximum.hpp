@@ -1,6 +1,6 @@
-// The larger of a and b, elementwise. Where they are equal each gets half of the gradient. With a NaN the
-// result is one of the two.
-// Shapes: NumPy broadcasting. Gradients are summed over the broadcast axes.
+// The larger of a and b, elementwise. Where they are equal each gets half of the gradient. With a
+// NaN the result is one of the two. Shapes: NumPy broadcasting. Gradients are summed over the
+// broadcast axes.
 #pragma once
 #include "ropewalk/ops/equal.hpp"
 #include "ropewalk/ops/less.hpp"

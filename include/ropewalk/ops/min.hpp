@@ -1,5 +1,5 @@
-// The smallest element over axes: min<axes{-1}>(x); min(x) over all. Equal smallest elements share the
-// gradient equally.
+// The smallest element over axes: min<axes{-1}>(x); min(x) over all. Equal smallest elements share
+// the gradient equally.
 #pragma once
 #include "ropewalk/ops/support/extremum.hpp"
 

@@ -1,5 +1,5 @@
-// pad<axis, before, after, value>(x): `before` elements of a constant (0 unless given) in front of x
-// along an axis, `after` behind. Gradient: the slice of the cotangent that is x's.
+// pad<axis, before, after, value>(x): `before` elements of a constant (0 unless given) in front of
+// x along an axis, `after` behind. Gradient: the slice of the cotangent that is x's.
 #pragma once
 #include "ropewalk/ops/slice.hpp"
 

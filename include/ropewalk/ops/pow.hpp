@@ -40,8 +40,10 @@ struct power : power_family {
   template <int J>
   static constexpr auto grad(auto s) {
     auto x = s.template in<0>();
-    if constexpr (E.v == 0) return no_gradient{};
-    else return s.cotangent() * (make<power<E.v - 1>>(x) * constant<E>);
+    if constexpr (E.v == 0)
+      return no_gradient{};
+    else
+      return s.cotangent() * (make<power<E.v - 1>>(x) * constant<E>);
   }
 };
 
@@ -56,9 +58,13 @@ struct pow : elementwise<pow> {
     auto y = s.template in<1>();
     constexpr auto zero = constant<0.0>;
     if constexpr (J == 0)
-      return sum_to(where(equal(y, zero), zero, g * (y * make<pow>(x, y - constant<1.0>))), x);
+      return sum_to(ropewalk::where(ropewalk::equal(y, zero), zero,
+                                    g * (y * make<pow>(x, y - constant<1.0>))),
+                    x);
     else
-      return sum_to(where(equal(x, zero) && zero <= y, zero, g * (s.out() * ropewalk::log(x))), y);
+      return sum_to(ropewalk::where(ropewalk::equal(x, zero) && zero <= y, zero,
+                                    g * (s.out() * ropewalk::log(x))),
+                    y);
   }
 };
 
@@ -78,9 +84,9 @@ constexpr auto pow(const A&, const B&) {
   return detail::binary_node<op::pow, A, B>{};
 }
 template <expression A, expression B,
-          class Error = std::conditional_t<pairable<A, B>,
-                                           dtype_not_supported<"pow", A::type.d, shp_of<A>>,
-                                           pair_mistake<"pow", A, B>>>
+          class Error =
+              std::conditional_t<pairable<A, B>, dtype_not_supported<"pow", A::type.d, shp_of<A>>,
+                                 pair_mistake<"pow", A, B>>>
   requires(!pairable<A, B> || !floating_expr<A> || !floating_expr<B>)
 Error pow(const A&, const B&);
 

@@ -16,7 +16,7 @@ struct relu : elementwise<relu> {
   template <int J>
   static constexpr auto grad(auto s) {
     auto g = s.cotangent();
-    return where(ropewalk::less(constant<0.0>, s.template in<0>()), g, constant<0.0>);
+    return ropewalk::where(ropewalk::less(constant<0.0>, s.template in<0>()), g, constant<0.0>);
   }
 };
 }  // namespace op

@@ -1,5 +1,5 @@
-// rms_norm<"ln">(x): x / sqrt(mean(x^2) + eps) * weight over the last axis; parameter ln.weight (ones).
-// rms_norm_plus_one<"ln">(x): ... * (1 + weight), the weight from zeros, as Gemma has it.
+// rms_norm<"ln">(x): x / sqrt(mean(x^2) + eps) * weight over the last axis; parameter ln.weight
+// (ones). rms_norm_plus_one<"ln">(x): ... * (1 + weight), the weight from zeros, as Gemma has it.
 // rms_norm(x): without a weight; rms_norm(x, w) and rms_norm_plus_one(x, w): with one given, w [C].
 // Source: Zhang and Sennrich 2019.
 #pragma once
@@ -27,9 +27,11 @@ struct rms_norm {
   static constexpr auto apply(X x) {
     constexpr dim c = X::type.s[-1];
     auto y = detail::call_body<rms_normalize<Eps>>(x);
-    auto w = cast<X::type.d>(param<"weight", PlusOne ? init_zeros() : init_ones(), c>);
-    if constexpr (PlusOne) return y * (w + constant<1.0>);
-    else return y * w;
+    auto w = cast<X::type.d>(param < "weight", PlusOne ? init_zeros() : init_ones(), c >);
+    if constexpr (PlusOne)
+      return y * (w + constant<1.0>);
+    else
+      return y * w;
   }
 };
 }  // namespace composed

@@ -34,3 +34,5 @@ constexpr auto sum_to(const G& g, const X&) {
 }
 
 }  // namespace ropewalk
+
+#include "ropewalk/ops/sum.hpp"  // sum itself needs expand, whose gradient is sum_to

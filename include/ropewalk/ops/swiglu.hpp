@@ -1,5 +1,5 @@
-// swiglu(gate, up): silu(gate) * up. swiglu(x): both in one, the first half of the last axis the gate.
-// Source: Shazeer 2020.
+// swiglu(gate, up): silu(gate) * up. swiglu(x): both in one, the first half of the last axis the
+// gate. Source: Shazeer 2020.
 #pragma once
 #include "ropewalk/ops/silu.hpp"
 #include "ropewalk/ops/support/gated.hpp"

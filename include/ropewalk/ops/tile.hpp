@@ -15,9 +15,12 @@ struct axis_view {
 constexpr axis_view view_axis(const shape& s, int at) {
   axis_view v;
   for (int i = 0; i < s.rank; ++i) {
-    if (i < at) v.before = v.before * s[i];
-    else if (i == at) v.axis = s[i];
-    else v.after = v.after * s[i];
+    if (i < at)
+      v.before = v.before * s[i];
+    else if (i == at)
+      v.axis = s[i];
+    else
+      v.after = v.after * s[i];
   }
   return v;
 }

@@ -1,5 +1,5 @@
-// What ops over axes of floats share: which operands they take, the mistakes of others, and how many
-// elements a group has.
+// What ops over axes of floats share: which operands they take, the mistakes of others, and how
+// many elements a group has.
 #pragma once
 #include "ropewalk/ops/dim_value.hpp"
 #include "ropewalk/ops/support/reduction.hpp"

@@ -15,8 +15,7 @@ class packed_halves_differ : public mistake<X> {
 namespace detail {
 template <class X>
 inline constexpr bool has_halves =
-    floating_expr<X> && X::type.s.rank >= 1 &&
-    !(X::type.s[-1].fixed() && X::type.s[-1].n % 2 != 0);
+    floating_expr<X> && X::type.s.rank >= 1 && !(X::type.s[-1].fixed() && X::type.s[-1].n % 2 != 0);
 // The first or second half of the last axis.
 template <int Half, class X>
 constexpr auto half_of(const X& x) {
