@@ -16,6 +16,10 @@ void* operator new(std::size_t n) {
   if (void* p = std::malloc(n)) return p;
   throw std::bad_alloc();
 }
+void* operator new(std::size_t n, const std::nothrow_t&) noexcept {
+  ++count;
+  return std::malloc(n);
+}
 void* operator new(std::size_t n, std::align_val_t a) {
   ++count;
   const auto align = static_cast<std::size_t>(a);
@@ -24,5 +28,6 @@ void* operator new(std::size_t n, std::align_val_t a) {
 }
 void operator delete(void* p) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete(void* p, const std::nothrow_t&) noexcept { std::free(p); }
 void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
