@@ -42,7 +42,8 @@ bool spin_until(F done) {
   return done();
 }
 
-// The processors that this process may use.
+// The processors that this process may use, first the one that this thread is on: it is left to
+// the caller, who is not pinned and would have to be moved away from a pinned worker.
 std::vector<int> allowed_processors() {
   std::vector<int> cpus;
 #ifdef __linux__
@@ -50,6 +51,8 @@ std::vector<int> allowed_processors() {
   if (sched_getaffinity(0, sizeof set, &set) == 0)
     for (int c = 0; c < CPU_SETSIZE; ++c)
       if (CPU_ISSET(c, &set)) cpus.push_back(c);
+  const auto here_now = std::find(cpus.begin(), cpus.end(), sched_getcpu());
+  if (here_now != cpus.end()) std::rotate(cpus.begin(), here_now, cpus.end());
 #endif
   if (cpus.empty())
     for (unsigned c = 0; c < std::max(1u, std::thread::hardware_concurrency()); ++c)

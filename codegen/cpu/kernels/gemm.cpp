@@ -4,8 +4,9 @@
 // the shape alone. Within a block, k goes in steps of at most k_block: the rows of a are packed,
 // and every panel of b (tile_columns wide) meets every tile of rows.
 //   shared   b is packed once, by all threads, for a chunk of columns and k; then blocks run
-//   private  each block packs the panel it is about to use (or reads b in place, for few rows):
-//            small batch items, skinny products
+//   private  each block packs the panel it is about to use (or reads b in place, for up to 8 rows):
+//            one row of blocks (fewer than 96 rows; 32 rows: 57 % of peak, shared 40 %), small
+//            batch items
 //   dot      at most 16 rows and b contiguous along k (x · wᵀ for few tokens): nothing is packed
 #include "dot.hpp"
 #include "pack.hpp"
@@ -52,8 +53,8 @@ gemm_plan plan_for(const gemm_args& g) {
   // Enough blocks for many threads, unless they would become small.
   while (p.m_parts * p.n_parts * p.items < 8 && ceil_div(p.panels, p.n_parts) > 4) ++p.n_parts;
   const double work = 2.0 * double(g.m) * double(g.n) * double(g.k);
-  const bool few_rows = g.m <= 2 * tile_rows;
-  p.how = !few_rows && (p.items == 1 || work > 3e7) ? way::shared : way::private_panels;
+  // One row of blocks uses each panel once: packed right before, it is still in the first cache.
+  p.how = p.m_parts > 1 && (p.items == 1 || work > 3e7) ? way::shared : way::private_panels;
   constexpr long chunk_bytes = 16l << 20;
   p.chunk_k = least(16 * p.k_step, round_up(greatest(g.k, 1l), p.k_step));
   p.chunk_panels = greatest(12l, chunk_bytes / (p.chunk_k * width * static_cast<long>(sizeof(T))));
@@ -152,7 +153,7 @@ struct gemm_run {
       return shared + ((panel - chunk_panel) * (chunk_k_end - chunk_k) + k0 - chunk_k) * width;
     const T* from = b + k0 * g.b_row + panel * width * g.b_col;
     const long columns = least(width, g.n - panel * width);
-    if (columns == width && g.b_col == 1 && g.m <= 2 * tile_rows) {
+    if (columns == width && g.b_col == 1 && g.m <= 8) {
       ldb = g.b_row;
       return from;
     }
