@@ -140,58 +140,90 @@ struct gradient_rule<mode_t<A, B>> {
 
 namespace detail {
 
+// Sums of gradients of one type, as types: no overload resolution on long names.
 template <class A, class B>
-constexpr auto add_gradient(A a, B b) {
-  if constexpr (std::is_same_v<A, no_gradient>) return b;
-  else if constexpr (std::is_same_v<B, no_gradient>) return a;
-  else return a + b;
-}
+struct plus {
+  using type = node<op::add, A, B>;
+};
+template <class B>
+struct plus<no_gradient, B> {
+  using type = B;
+};
+template <class A>
+struct plus<A, no_gradient> {
+  using type = A;
+};
+template <>
+struct plus<no_gradient, no_gradient> {
+  using type = no_gradient;
+};
 
-// What use U of node I contributes to its cotangent.
-template <class Deriv, int I, int U>
-constexpr auto contribution() {
-  using B = typename Deriv::body_type;
-  constexpr use u = uses_of<B, I>[U];
-  using E = node_at<B, u.user>;
-  if constexpr (!is_floating(E::type.d) || !is_floating(node_at<B, I>::type.d))
-    return no_gradient{};
-  else
-    return gradient_rule<E>::template of<u.operand>(site<Deriv, u.user>{});
-}
+// What operand J of node C contributes to the cotangent of the node it reads.
+template <class Deriv, int C, int J, bool Flows>
+struct contribution {
+  using type = no_gradient;
+};
+template <class Deriv, int C, int J>
+struct contribution<Deriv, C, J, true> {
+  using type = decltype(gradient_rule<node_at<typename Deriv::body_type, C>>::template of<J>(
+      site<Deriv, C>{}));
+};
+template <class Deriv, int C, int J, bool Floating>
+using contribution_t = typename contribution<
+    Deriv, C, J,
+    Floating && is_floating(node_at<typename Deriv::body_type, C>::type.d)>::type;
 
-template <class Deriv, int I, int U = 0>
-constexpr auto sum_uses() {
-  if constexpr (U == use_count<typename Deriv::body_type, I>) return no_gradient{};
-  else return add_gradient(contribution<Deriv, I, U>(), sum_uses<Deriv, I, U + 1>());
-}
+// The sum of the uses from number U on, in the table of all uses.
+template <class Deriv, int U, int End, bool Floating>
+struct sum_uses {
+  static constexpr use u = uses_of<typename Deriv::body_type>.at[U];
+  using type = typename plus<contribution_t<Deriv, u.user, u.operand, Floating>,
+                             typename sum_uses<Deriv, U + 1, End, Floating>::type>::type;
+};
+template <class Deriv, int End, bool Floating>
+struct sum_uses<Deriv, End, End, Floating> {
+  using type = no_gradient;
+};
 
-template <class Deriv, int I, int K = 0>
-constexpr auto sum_seeds() {
-  using B = typename Deriv::body_type;
-  if constexpr (K == length<typename B::results>) {
-    return no_gradient{};
-  } else {
-    auto rest = sum_seeds<Deriv, I, K + 1>();
-    if constexpr (std::is_same_v<boost::mp11::mp_at_c<typename B::results, K>, node_at<B, I>>)
-      return add_gradient(boost::mp11::mp_at_c<typename Deriv::seeds, K>{}, rest);
-    else
-      return rest;
-  }
-}
+// The seeds of the results that are node E.
+template <class E, class Results, class Seeds>
+struct sum_seeds;
+template <class E, class... R, class... S>
+struct sum_seeds<E, list<R...>, list<S...>> {
+  template <class Sum, class List>
+  struct next;
+  template <class Sum>
+  struct next<Sum, list<>> {
+    using type = Sum;
+  };
+  template <class Sum, class First, class... Rest>
+  struct next<Sum, list<First, Rest...>> {
+    using type = typename next<typename plus<Sum, First>::type, list<Rest...>>::type;
+  };
+  using type =
+      typename next<no_gradient, boost::mp11::mp_append<
+                                     list<>, std::conditional_t<std::is_same_v<R, E>, list<S>,
+                                                                list<>>...>>::type;
+};
 
-// What is known without instantiating more: does any gradient reach node I?
+// The definition of the cotangent of node I: no_gradient where none reaches it.
 template <class Deriv, int I>
-constexpr auto adjoint_definition() {
-  return add_gradient(sum_seeds<Deriv, I>(), sum_uses<Deriv, I>());
-}
-template <class Deriv, int I>
-constexpr auto adjoint_or_zeros() {
-  auto d = adjoint_definition<Deriv, I>();
-  if constexpr (std::is_same_v<decltype(d), no_gradient>)
-    return zeros_like(node_at<typename Deriv::body_type, I>{});
-  else
-    return d;
-}
+struct adjoint_definition {
+  using B = typename Deriv::body_type;
+  using E = node_at<B, I>;
+  using type = typename plus<
+      typename sum_seeds<E, typename B::results, typename Deriv::seeds>::type,
+      typename sum_uses<Deriv, uses_of<B>.first[I], uses_of<B>.first[I + 1],
+                        is_floating(E::type.d)>::type>::type;
+};
+template <class Definition, class E>
+struct or_zeros {
+  using type = Definition;
+};
+template <class E>
+struct or_zeros<no_gradient, E> {
+  using type = decltype(zeros_like(E{}));
+};
 
 }  // namespace detail
 
@@ -202,7 +234,8 @@ struct adj : expr_tag {
 };
 template <class Deriv, int I>
 struct expr_traits<adj<Deriv, I>> {
-  using def = decltype(detail::adjoint_or_zeros<Deriv, I>());
+  using def = typename detail::or_zeros<typename detail::adjoint_definition<Deriv, I>::type,
+                                        typename adj<Deriv, I>::target>::type;
   static_assert(def::type == adj<Deriv, I>::type,
                 "a gradient has the type of what it is the gradient of");
   using inputs = list<def>;

@@ -90,25 +90,37 @@ struct edge_table<list<E...>> {
 template <class Body>
 using edges_of = edge_table<nodes_of<Body>>;
 
-// A use of a node: operand `operand` of node `user`.
+// A use of a node: operand `operand` of node `user`. All uses of a body's nodes in one table, those of
+// node I from first[I] to first[I + 1].
 struct use {
   int user, operand;
 };
-template <class Body, int I>
-inline constexpr int use_count = [] {
+template <int Nodes, int Edges>
+struct use_lists {
+  int first[Nodes + 1] = {};
+  use at[Edges + 1] = {};
+};
+template <class Body>
+inline constexpr int edge_count = [] {
   int n = 0;
-  for (const edge_row& r : edges_of<Body>::rows)
-    for (int j = 0; j < r.n; ++j) n += r.in[j] == I;
+  for (const edge_row& r : edges_of<Body>::rows) n += r.n;
   return n;
 }();
-template <class Body, int I>
+template <class Body>
 inline constexpr auto uses_of = [] {
-  std::array<use, static_cast<std::size_t>(use_count<Body, I>) + 1> u{};
-  int n = 0;
-  for (int c = 0; c < edges_of<Body>::n; ++c)
-    for (int j = 0; j < edges_of<Body>::rows[c].n; ++j)
-      if (edges_of<Body>::rows[c].in[j] == I) u[n++] = {c, j};
+  constexpr int nodes = edges_of<Body>::n;
+  const auto& rows = edges_of<Body>::rows;
+  use_lists<nodes, edge_count<Body>> u;
+  for (int c = 0; c < nodes; ++c)
+    for (int j = 0; j < rows[c].n; ++j) ++u.first[rows[c].in[j] + 1];
+  for (int i = 0; i < nodes; ++i) u.first[i + 1] += u.first[i];
+  int next[nodes + 1] = {};
+  for (int i = 0; i < nodes; ++i) next[i] = u.first[i];
+  for (int c = 0; c < nodes; ++c)
+    for (int j = 0; j < rows[c].n; ++j) u.at[next[rows[c].in[j]]++] = {c, j};
   return u;
 }();
+template <class Body, int I>
+inline constexpr int use_count = uses_of<Body>.first[I + 1] - uses_of<Body>.first[I];
 
 }  // namespace ropewalk::detail

@@ -36,7 +36,7 @@ namespace detail {
 template <class Y, class G, class X>
 constexpr bool path_exists() {
   using D = deriv<root<Y>, G>;
-  return !std::is_same_v<decltype(adjoint_definition<D, index_of<root<Y>, X>>()), no_gradient>;
+  return !std::is_same_v<typename adjoint_definition<D, index_of<root<Y>, X>>::type, no_gradient>;
 }
 template <class Y, class G, class X, bool Mentioned = (index_of<root<Y>, X> >= 0)>
 inline constexpr bool has_path = false;
