@@ -40,9 +40,9 @@ build_options counts(std::string_view text) {
     const std::size_t eq = one.find('=');
     if (eq == std::string_view::npos || eq == 0)
       throw error("generator", "--count", std::string(one), "must be NAME=NUMBER");
-    b.bindings.push_back({dim(std::string(one.substr(0, eq)).c_str()),
-                          number("--count " + std::string(one.substr(0, eq)),
-                                 one.substr(eq + 1), 1)});
+    b.bindings.push_back(
+        {dim(std::string(one.substr(0, eq)).c_str()),
+         number("--count " + std::string(one.substr(0, eq)), one.substr(eq + 1), 1)});
   }
   return b;
 }
@@ -54,9 +54,12 @@ command parse(int argc, char** argv) {
     if (option != "--out" && option != "--files" && option != "--count")
       throw error("generator", "option", option, "is none of --out --files --count");
     if (i + 1 == argc) throw error("generator", "option", option, "wants a value");
-    if (option == "--out") c.out = argv[i + 1];
-    else if (option == "--files") c.files = number(option, argv[i + 1], 1);
-    else c.builds.push_back(counts(argv[i + 1]));
+    if (option == "--out")
+      c.out = argv[i + 1];
+    else if (option == "--files")
+      c.files = number(option, argv[i + 1], 1);
+    else
+      c.builds.push_back(counts(argv[i + 1]));
   }
   if (c.out.empty()) throw error("generator", "option --out is missing");
   if (c.builds.empty()) c.builds.emplace_back();
@@ -88,14 +91,13 @@ void generate(const command& c, std::span<const model_program> programs) {
       for (generated_kernel& k : schedule_stages(p).kernels) {
         const auto [at, fresh] = kernels.emplace(k.key, k);
         if (!fresh && at->second.text != k.text)
-          throw error("program " + std::string(m.name), "kernel " + k.label,
-                      std::to_string(k.key), "another text has this hash");
+          throw error("program " + std::string(m.name), "kernel " + k.label, std::to_string(k.key),
+                      "another text has this hash");
       }
     }
   // A kernel's file depends on the kernel alone: an edit of the model touches few files.
   std::vector<std::vector<generated_kernel>> files(static_cast<std::size_t>(c.files));
-  for (auto& [key, k] : kernels)
-    files[(key >> 32 ^ key) % files.size()].push_back(std::move(k));
+  for (auto& [key, k] : kernels) files[(key >> 32 ^ key) % files.size()].push_back(std::move(k));
   fs::create_directories(c.out);
   for (std::size_t f = 0; f < files.size(); ++f)
     write_if_changed(fs::path(c.out) / ("kernels_" + std::to_string(f) + ".cpp"),

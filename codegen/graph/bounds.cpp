@@ -42,8 +42,7 @@ class finder {
   // The input leaf whose elements scalar `s` of node `id` passes on unchanged; -1: none.
   int source(int id, const scalar_tree& t, int s) const {
     const scalar_node& x = t[s];
-    if (x.op == scalar_op::cast && !is_floating(t[x.args[0]].type))
-      return source(id, t, x.args[0]);
+    if (x.op == scalar_op::cast && !is_floating(t[x.args[0]].type)) return source(id, t, x.args[0]);
     if (x.op != scalar_op::load || is_floating(x.type)) return -1;
     const int from = g_[id].in[static_cast<std::size_t>(x.input)];
     if (g_[from].op == &input_info) return from;

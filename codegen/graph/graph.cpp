@@ -62,8 +62,7 @@ int graph::add(const graph_node& n) {
   if (!n.path.empty()) {
     graph_node first;  // sorts before every node of this path
     first.path = n.path;
-    if (const auto at = index_.lower_bound(first);
-        at != index_.end() && at->first.path == n.path)
+    if (const auto at = index_.lower_bound(first); at != index_.end() && at->first.path == n.path)
       refuse(at->first, n);
   }
   const int id = size();

@@ -56,8 +56,10 @@ class planner {
     for (std::size_t k = 0; k < s_.steps.size(); ++k) {
       step_ = static_cast<int>(k);
       const step& x = s_.steps[k];
-      if (x.what == step::kind::generated) generated(x);
-      else kernel(x);
+      if (x.what == step::kind::generated)
+        generated(x);
+      else
+        kernel(x);
       if (workspace[k] > 0) {
         p_.workspace_block[k] = static_cast<int>(p_.blocks.size());
         p_.blocks.push_back({workspace[k], step_, step_});
@@ -103,8 +105,7 @@ class planner {
     }
     const std::int64_t n = p_.elements[static_cast<std::size_t>(v.buffer)];
     if (low < 0 || high >= n)
-      throw error(where(), what,
-                  "elements " + std::to_string(low) + " to " + std::to_string(high),
+      throw error(where(), what, "elements " + std::to_string(low) + " to " + std::to_string(high),
                   "buffer " + std::to_string(v.buffer) + " has " + std::to_string(n));
   }
 
@@ -141,16 +142,17 @@ std::size_t place(std::span<arena_block> blocks) {
   std::iota(by_size.begin(), by_size.end(), 0);
   std::vector<int> by_time = by_size;
   const auto at = [&](int k) -> const arena_block& { return blocks[static_cast<std::size_t>(k)]; };
-  std::stable_sort(by_size.begin(), by_size.end(),
-                   [&](int a, int b) { return at(a).bytes > at(b).bytes; });
-  std::stable_sort(by_time.begin(), by_time.end(), [&](int a, int b) {
-    return at(a).first != at(b).first ? at(a).first < at(b).first : at(a).bytes > at(b).bytes;
+  std::sort(by_size.begin(), by_size.end(), [&](int a, int b) {
+    return at(a).bytes != at(b).bytes ? at(a).bytes > at(b).bytes : a < b;
+  });
+  std::sort(by_time.begin(), by_time.end(), [&](int a, int b) {
+    if (at(a).first != at(b).first) return at(a).first < at(b).first;
+    return at(a).bytes != at(b).bytes ? at(a).bytes > at(b).bytes : a < b;
   });
   std::vector<std::size_t> sized(blocks.size()), timed(blocks.size());
   const std::size_t a = place_in_order(blocks, by_size, sized);
   const std::size_t b = place_in_order(blocks, by_time, timed);
-  for (std::size_t k = 0; k < blocks.size(); ++k)
-    blocks[k].offset = a <= b ? sized[k] : timed[k];
+  for (std::size_t k = 0; k < blocks.size(); ++k) blocks[k].offset = a <= b ? sized[k] : timed[k];
   return std::min(a, b);
 }
 

@@ -96,8 +96,8 @@ std::string print_dot(const program_graph& p) {
   }
   for (std::size_t k = 0; k < p.outputs.size(); ++k)
     r += "  o" + std::to_string(k) + " [label=\"" + escaped(p.outputs[k].name) +
-         "\", shape=oval];\n  n" + std::to_string(p.outputs[k].node) + " -> o" +
-         std::to_string(k) + ";\n";
+         "\", shape=oval];\n  n" + std::to_string(p.outputs[k].node) + " -> o" + std::to_string(k) +
+         ";\n";
   for (const program_update& u : p.updates)
     r += "  n" + std::to_string(u.node) + " -> n" + std::to_string(u.leaf) +
          " [style=dashed, constraint=false];\n";

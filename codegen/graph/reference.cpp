@@ -73,8 +73,9 @@ class evaluator {
                   "needs a value of shape " + printed(extent));
     const dense& x = at->second;
     if (x.extent != extent || x.v.size() != elements(extent))
-      throw error(where_, std::string(n.op->name) + " " + n.path, printed(x.extent) + " (" +
-                  std::to_string(x.v.size()) + " elements)", "must be " + printed(extent));
+      throw error(where_, std::string(n.op->name) + " " + n.path,
+                  printed(x.extent) + " (" + std::to_string(x.v.size()) + " elements)",
+                  "must be " + printed(extent));
     values_[id] = x;
   }
 

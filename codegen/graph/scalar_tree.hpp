@@ -12,11 +12,11 @@ namespace ropewalk {
 struct scalar_node {
   scalar_op op = scalar_op::constant;
   dtype type = dtype::f32;
-  int input = -1;                          // load
-  dim extent{};                            // extent: its value; index: counts up to it
-  reduction kind = reduction::sum;         // reduce: args = {body}, over `extents`
+  int input = -1;                   // load
+  dim extent{};                     // extent: its value; index: counts up to it
+  reduction kind = reduction::sum;  // reduce: args = {body}, over `extents`
   std::vector<dim> extents{};
-  std::vector<int> args{};                 // load: the indices
+  std::vector<int> args{};  // load: the indices
 };
 
 // Runs `lower` of a pull node. Errors, under `where`: an input or axis that is not there, a wrong
@@ -114,8 +114,10 @@ void for_each_certain_load(const scalar_tree& t, F f) {
     seen[static_cast<std::size_t>(id)] = true;
     const scalar_node& n = t[id];
     if (n.op == scalar_op::load) f(n);
-    if (n.op == scalar_op::select) open.push_back(n.args[0]);
-    else open.insert(open.end(), n.args.begin(), n.args.end());
+    if (n.op == scalar_op::select)
+      open.push_back(n.args[0]);
+    else
+      open.insert(open.end(), n.args.begin(), n.args.end());
   }
 }
 

@@ -9,8 +9,8 @@
 namespace ropewalk {
 namespace {
 
-constexpr std::array<std::string_view, 6> stages{"graph", "dot", "simplify", "schedule", "cpp",
-                                                 "plan"};
+constexpr std::array<std::string_view, 6> stages{"graph",    "dot", "simplify",
+                                                 "schedule", "cpp", "plan"};
 
 void put(const std::string& text) { std::fputs(text.c_str(), stderr); }
 

@@ -63,9 +63,12 @@ class verifier {
       throw error(where(id), "path", n.path, "only leaves have one");
     check_rule(id, n, 0);
     switch (n.op->kind) {
-      case op_class::leaf: return leaf(id);
-      case op_class::pull: return pull(id);
-      case op_class::pick: return pick(id);
+      case op_class::leaf:
+        return leaf(id);
+      case op_class::pull:
+        return pull(id);
+      case op_class::pick:
+        return pick(id);
       case op_class::kernel:
         if (n.op->kernel == nullptr) throw error(where(id), "the op has no kernel");
         if (n.op->results < 1) throw error(where(id), "the op has no result");
@@ -120,10 +123,10 @@ class verifier {
         if (const scalar_node& i = tree[load.args[static_cast<std::size_t>(k)]];
             i.op == scalar_op::index && i.extent.fixed() && from[k].fixed() &&
             i.extent.n > from[k].n)
-          throw error(where(id),
-                      "index " + std::to_string(k) + " of input " + std::to_string(load.input) +
-                          ", below",
-                      std::to_string(i.extent.n), "its extent is " + std::to_string(from[k].n));
+          throw error(
+              where(id),
+              "index " + std::to_string(k) + " of input " + std::to_string(load.input) + ", below",
+              std::to_string(i.extent.n), "its extent is " + std::to_string(from[k].n));
     });
   }
 

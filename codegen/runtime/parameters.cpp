@@ -35,9 +35,12 @@ void fill(const tensor_view& t, std::uint64_t seed, pool& threads, F value) {
 
 void initialise(const tensor_view& t, const attrs& a, std::uint64_t seed, pool& threads) {
   switch (a.i[0]) {
-    case initializer::zeros: return fill(t, 0, threads, [](rng&) { return 0.0; });
-    case initializer::ones: return fill(t, 0, threads, [](rng&) { return 1.0; });
-    case initializer::constant: return fill(t, 0, threads, [&](rng&) { return a.f[0]; });
+    case initializer::zeros:
+      return fill(t, 0, threads, [](rng&) { return 0.0; });
+    case initializer::ones:
+      return fill(t, 0, threads, [](rng&) { return 1.0; });
+    case initializer::constant:
+      return fill(t, 0, threads, [&](rng&) { return a.f[0]; });
     case initializer::normal:  // four words a value
       return fill(t, seed, threads, [&](rng& r) { return a.f[0] + a.f[1] * r.normal(); });
     case initializer::uniform:
@@ -94,8 +97,8 @@ tensor_view parameter_store::at(std::string_view path) const {
 std::vector<parameter_store::entry> parameter_store::entries() const {
   std::vector<entry> r;
   for (const auto& [path, item] : table_->items)
-    r.push_back({path, item.leaf.op == &state_info,
-                 item.leaf.op == &param_info && item.leaf.a.i[1] != 0});
+    r.push_back(
+        {path, item.leaf.op == &state_info, item.leaf.op == &param_info && item.leaf.a.i[1] != 0});
   return r;
 }
 
@@ -113,9 +116,9 @@ tensor_view parameter_store::require(const graph_node& leaf, std::span<const std
   if (const auto found = table_->items.find(leaf.path); found != table_->items.end()) {
     const table::item& have = found->second;
     if (have.leaf.op != leaf.op || type_text(have.t) != type_text(t))
-      throw error("parameters", std::string(leaf.op->name) + " " + leaf.path, type_text(t),
-                  std::string("another session has it as ") + have.leaf.op->name + " " +
-                      type_text(have.t));
+      throw error(
+          "parameters", std::string(leaf.op->name) + " " + leaf.path, type_text(t),
+          std::string("another session has it as ") + have.leaf.op->name + " " + type_text(have.t));
     return {found->first, have.t};
   }
   table::item made{allocate(static_cast<std::size_t>(next) * dtype_size(t.type), leaf.path), t,

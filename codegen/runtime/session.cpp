@@ -70,8 +70,7 @@ session_core::~session_core() = default;
 void session_core::set(std::string_view name, const host_data& h) {
   session_input& x = state_->input(name);
   tensor_view t(x.name, x.t);
-  if (x.own == nullptr)
-    x.own = allocate(t.elements() * dtype_size(x.t.type), "input " + x.name);
+  if (x.own == nullptr) x.own = allocate(t.elements() * dtype_size(x.t.type), "input " + x.name);
   tensor_ref own = x.t;
   own.data = x.own.get();
   tensor_view(x.name, own).assign(h);
@@ -161,8 +160,9 @@ std::string session_core::profile() const {
     throw error(s.where(), "profile", "off", "open the session with options.profile = true");
   std::vector<std::size_t> order(s.steps.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return s.steps[a].nanoseconds > s.steps[b].nanoseconds;
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const std::int64_t x = s.steps[a].nanoseconds, y = s.steps[b].nanoseconds;
+    return x != y ? x > y : a < b;
   });
   std::int64_t total = 0, runs = 0;
   for (const ready_step& x : s.steps) total += x.nanoseconds, runs = std::max(runs, x.runs);

@@ -14,8 +14,9 @@ std::int64_t first_bad(const tensor_ref& t) {
   for (std::int64_t e = 0; e < n; ++e) {
     std::int64_t rest = e, at = 0;
     for (int a = t.rank; a-- > 0;) at += rest % t.extent[a] * t.stride[a], rest /= t.extent[a];
-    if (!std::isfinite(load_number(t.type, static_cast<const std::byte*>(t.data) +
-                                               at * static_cast<std::int64_t>(dtype_size(t.type)),
+    if (!std::isfinite(load_number(t.type,
+                                   static_cast<const std::byte*>(t.data) +
+                                       at * static_cast<std::int64_t>(dtype_size(t.type)),
                                    0)))
       return e;
   }
@@ -30,10 +31,10 @@ void session_core::state::check_indices(const session_input& x) const {
   for (std::size_t e = 0; e < n; ++e)
     if (const double v = load_number(x.t.type, x.t.data, e);
         v < 0 || v >= static_cast<double>(x.below))
-      throw error(where(), "input " + x.name + ", element " + std::to_string(e),
-                  std::to_string(static_cast<std::int64_t>(v)),
-                  "an index of " + x.reader + " is at least 0 and below " +
-                      std::to_string(x.below));
+      throw error(
+          where(), "input " + x.name + ", element " + std::to_string(e),
+          std::to_string(static_cast<std::int64_t>(v)),
+          "an index of " + x.reader + " is at least 0 and below " + std::to_string(x.below));
 }
 
 void session_core::state::check_input(const session_input& x) const {
@@ -52,11 +53,11 @@ void session_core::state::check_step(std::size_t k) const {
     for (const std::string& p : s.reads_paths) paths += (paths.empty() ? "" : ", ") + p;
     const std::string node =
         i < s.written_nodes.size() ? " (%" + std::to_string(s.written_nodes[i]) + ")" : "";
-    throw error(where(), "step " + std::to_string(k) + " " + s.label,
-                "not finite at element " + std::to_string(e) + " of " +
-                    type_text(s.written[i]) + node,
-                "the first step that made a NaN or an infinity" +
-                    (paths.empty() ? "" : "; it reads " + paths));
+    throw error(
+        where(), "step " + std::to_string(k) + " " + s.label,
+        "not finite at element " + std::to_string(e) + " of " + type_text(s.written[i]) + node,
+        "the first step that made a NaN or an infinity" +
+            (paths.empty() ? "" : "; it reads " + paths));
   }
 }
 

@@ -56,8 +56,8 @@ void session_core::state::open(const program_graph& p, const schedule& s) {
   for (const step& x : s.steps) {
     ready_step& r = steps.emplace_back();
     if (x.what == step::kind::generated) {
-      r.scratch_bytes = rounded(x.scratch_bytes + 8 * static_cast<std::size_t>(evaluate(
-                                                          x.scratch_elements, bindings)));
+      r.scratch_bytes = rounded(
+          x.scratch_bytes + 8 * static_cast<std::size_t>(evaluate(x.scratch_elements, bindings)));
       workspace.push_back(r.scratch_bytes * static_cast<std::size_t>(threads.threads()));
       continue;
     }
@@ -85,8 +85,10 @@ void session_core::state::open(const program_graph& p, const schedule& s) {
     const std::size_t offset = offset_bytes(r.where, bindings);
     const auto b = static_cast<std::size_t>(r.where.buffer);
     int from = -1;
-    if (base[b] != nullptr) t.data = static_cast<std::byte*>(base[b]) + offset;
-    else from = static_cast<int>(&input(s.buffers[b].path) - inputs.data());
+    if (base[b] != nullptr)
+      t.data = static_cast<std::byte*>(base[b]) + offset;
+    else
+      from = static_cast<int>(&input(s.buffers[b].path) - inputs.data());
     outputs.emplace_back(r.name, t);
     output_input.push_back(from);
     output_offset.push_back(offset);
@@ -123,8 +125,7 @@ void session_core::state::open_leaves(const program_graph& p, const schedule& s)
         at = arena.get() + memory_plan.blocks[static_cast<std::size_t>(k)].offset;
     } else {
       const tensor_view t = parameters->at(x.path);
-      if (t.type() != x.type ||
-          static_cast<std::int64_t>(t.elements()) != memory_plan.elements[b])
+      if (t.type() != x.type || static_cast<std::int64_t>(t.elements()) != memory_plan.elements[b])
         throw error(where(), "buffer of " + x.path, std::to_string(memory_plan.elements[b]),
                     "the leaf is " + type_text(t.ref()));
       at = t.ref().data;
@@ -184,8 +185,10 @@ void session_core::state::open_steps(const schedule& s) {
     const auto address = [&](const view& v, tensor_ref& t) {
       const std::size_t offset = offset_bytes(v, bindings);
       const buffer& b = s.buffers[static_cast<std::size_t>(v.buffer)];
-      if (is_input(v.buffer)) input(b.path).places.push_back({&t.data, offset});
-      else t.data = static_cast<std::byte*>(base[static_cast<std::size_t>(v.buffer)]) + offset;
+      if (is_input(v.buffer))
+        input(b.path).places.push_back({&t.data, offset});
+      else
+        t.data = static_cast<std::byte*>(base[static_cast<std::size_t>(v.buffer)]) + offset;
     };
     for (std::size_t i = 0; i < x.in.size(); ++i) {
       address(x.in[i], r.in[i]);
@@ -200,12 +203,12 @@ void session_core::state::open_steps(const schedule& s) {
     }
   }
   if (!missing.empty())
-    throw error(where(), "kernel", missing[0],
-                "is not compiled into this binary for " + std::string(isa_name(on.level())) +
-                    (missing.size() > 1
-                         ? " (and " + std::to_string(missing.size() - 1) + " more)" : "") +
-                    ": list the program under PROGRAMS of ropewalk_add_model, bind repeat counts " +
-                    "that it was built for, and rebuild the model's target");
+    throw error(
+        where(), "kernel", missing[0],
+        "is not compiled into this binary for " + std::string(isa_name(on.level())) +
+            (missing.size() > 1 ? " (and " + std::to_string(missing.size() - 1) + " more)" : "") +
+            ": list the program under PROGRAMS of ropewalk_add_model, bind repeat counts " +
+            "that it was built for, and rebuild the model's target");
 }
 
 }  // namespace ropewalk

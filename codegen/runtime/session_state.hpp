@@ -41,7 +41,7 @@ struct ready_step {
 struct session_input {
   std::string name;
   tensor_ref t;
-  memory own;                     // made by the first set()
+  memory own;  // made by the first set()
   bool given = false, used = false;
   // The operands that read it; their addresses follow bind().
   struct place {

@@ -13,9 +13,11 @@ namespace {
 double from_half(std::uint16_t h) {
   const int exponent = h >> 10 & 31, mantissa = h & 1023;
   double v;
-  if (exponent == 31) v = mantissa == 0 ? std::numeric_limits<double>::infinity()
-                                        : std::numeric_limits<double>::quiet_NaN();
-  else v = exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(mantissa + 1024, exponent - 25);
+  if (exponent == 31)
+    v = mantissa == 0 ? std::numeric_limits<double>::infinity()
+                      : std::numeric_limits<double>::quiet_NaN();
+  else
+    v = exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(mantissa + 1024, exponent - 25);
   return (h & 0x8000) != 0 ? -v : v;
 }
 
@@ -52,27 +54,40 @@ void write(void* data, std::size_t i, T v) {
 
 double load_number(dtype d, const void* data, std::size_t i) {
   switch (d) {
-    case dtype::f64: return read<double>(data, i);
-    case dtype::f32: return read<float>(data, i);
-    case dtype::f16: return from_half(read<std::uint16_t>(data, i));
+    case dtype::f64:
+      return read<double>(data, i);
+    case dtype::f32:
+      return read<float>(data, i);
+    case dtype::f16:
+      return from_half(read<std::uint16_t>(data, i));
     case dtype::bf16:
       return std::bit_cast<float>(static_cast<std::uint32_t>(read<std::uint16_t>(data, i)) << 16);
-    case dtype::i32: return read<std::int32_t>(data, i);
-    case dtype::u8: return read<std::uint8_t>(data, i);
-    case dtype::boolean: return read<std::uint8_t>(data, i) != 0;
+    case dtype::i32:
+      return read<std::int32_t>(data, i);
+    case dtype::u8:
+      return read<std::uint8_t>(data, i);
+    case dtype::boolean:
+      return read<std::uint8_t>(data, i) != 0;
   }
   return 0;
 }
 
 void store_number(dtype d, void* data, std::size_t i, double v) {
   switch (d) {
-    case dtype::f64: return write(data, i, v);
-    case dtype::f32: return write(data, i, static_cast<float>(v));
-    case dtype::f16: return write(data, i, to_small(v, 10, -14, 15));
-    case dtype::bf16: return write(data, i, to_small(v, 7, -126, 127));
-    case dtype::i32: return write(data, i, static_cast<std::int32_t>(v));
-    case dtype::u8: return write(data, i, static_cast<std::uint8_t>(v));
-    case dtype::boolean: return write(data, i, static_cast<std::uint8_t>(v != 0));
+    case dtype::f64:
+      return write(data, i, v);
+    case dtype::f32:
+      return write(data, i, static_cast<float>(v));
+    case dtype::f16:
+      return write(data, i, to_small(v, 10, -14, 15));
+    case dtype::bf16:
+      return write(data, i, to_small(v, 7, -126, 127));
+    case dtype::i32:
+      return write(data, i, static_cast<std::int32_t>(v));
+    case dtype::u8:
+      return write(data, i, static_cast<std::uint8_t>(v));
+    case dtype::boolean:
+      return write(data, i, static_cast<std::uint8_t>(v != 0));
   }
 }
 
@@ -116,8 +131,8 @@ std::vector<double> tensor_view::values() const {
     auto rest = static_cast<std::int64_t>(e);
     std::int64_t at = 0;
     for (int a = t_.rank; a-- > 0;) at += rest % t_.extent[a] * t_.stride[a], rest /= t_.extent[a];
-    const char* p = static_cast<const char*>(t_.data) +
-                    at * static_cast<std::int64_t>(dtype_size(t_.type));
+    const char* p =
+        static_cast<const char*>(t_.data) + at * static_cast<std::int64_t>(dtype_size(t_.type));
     r[e] = load_number(t_.type, p, 0);
   }
   return r;

@@ -25,9 +25,12 @@ pair random_dim(std::mt19937& r, int depth, const std::int64_t (&value)[3]) {
   }
   const pair a = random_dim(r, depth - 1, value), b = random_dim(r, depth - 1, value);
   switch (r() % 3) {
-    case 0: return {a.d + b.d, a.v + b.v};
-    case 1: return {a.d - b.d, a.v - b.v};
-    default: return {a.d * b.d, a.v * b.v};
+    case 0:
+      return {a.d + b.d, a.v + b.v};
+    case 1:
+      return {a.d - b.d, a.v - b.v};
+    default:
+      return {a.d * b.d, a.v * b.v};
   }
 }
 

@@ -112,8 +112,7 @@ TEST_CASE("the verifier names stage, node and rule") {
   CHECK(broken({&param_info, {}, t, {}, ""}) == "[test: %1 param] a leaf has a path");
   CHECK(broken({&constant_info, {}, t, {}, "c"}) ==
         "[test: %1 constant \"c\"] a constant has no path");
-  CHECK(broken({&pick_info, {.i = {1}}, t, {0}, ""}) ==
-        "[test: %1 pick] result = 1: input has 1");
+  CHECK(broken({&pick_info, {.i = {1}}, t, {0}, ""}) == "[test: %1 pick] result = 1: input has 1");
 }
 
 TEST_CASE("the verifier checks picks, outputs and updates") {

@@ -57,8 +57,10 @@ inline schedule naive_schedule(const builder& b) {
     if (kind != buffer_kind::temporary) continue;
     std::vector<view> in;
     for (const int i : n.in) in.push_back(at(i));
-    if (n.op == &constant_info) put(&reference_kernel<fill_family>, n.a, {}, at(id), id);
-    else put(b.kernels.at(n.op), n.a, in, at(id), id);
+    if (n.op == &constant_info)
+      put(&reference_kernel<fill_family>, n.a, {}, at(id), id);
+    else
+      put(b.kernels.at(n.op), n.a, in, at(id), id);
   }
   for (const program_update& u : b.p.updates)
     put(&reference_kernel<copy_family>, {}, {at(u.node)}, at(u.leaf), u.node);

@@ -79,10 +79,9 @@ TEST_CASE("entries and faults") {
         "[parameters] param h.0.attn.weight = f32[6]: another session has it as param f32[2, 3]");
   CHECK(error_of([&] { s.require(leaf("step", init_zeros(), param_info, i32), {}, one); }) ==
         "[parameters] param step = i32[]: another session has it as state i32[]");
-  CHECK(contains(error_of([&] {
-          s.require(leaf("bad", {static_cast<initializer::kind_t>(9)}), other, one);
-        }),
-        "[bad] initializer = 9"));
+  CHECK(contains(
+      error_of([&] { s.require(leaf("bad", {static_cast<initializer::kind_t>(9)}), other, one); }),
+      "[bad] initializer = 9"));
   CHECK(!s.has("bad"));
   CHECK(contains(error_of([&] { s.set("step", std::vector<float>(1)); }), "[step] element type"));
   s.set("step", std::vector<std::int32_t>{41});

@@ -39,11 +39,14 @@ void split_reference(const reference_call& c) {
       for (std::size_t e = 0; e < c.out[k].v.size(); ++e) c.out[k].v[e] = x.v[2 * e + k];
 }
 void no_kernel(const kernel_call&) {}
-const op_info split{.name = "split", .kind = op_class::kernel, .results = 2,
-                    .reference = split_reference, .kernel = no_kernel};
-void wrong_size(const reference_call& c) { c.out[0].v.resize(1); }
-const op_info wrong{.name = "wrong", .kind = op_class::kernel, .reference = wrong_size,
+const op_info split{.name = "split",
+                    .kind = op_class::kernel,
+                    .results = 2,
+                    .reference = split_reference,
                     .kernel = no_kernel};
+void wrong_size(const reference_call& c) { c.out[0].v.resize(1); }
+const op_info wrong{
+    .name = "wrong", .kind = op_class::kernel, .reference = wrong_size, .kernel = no_kernel};
 const op_info silent{.name = "silent", .kind = op_class::kernel, .kernel = no_kernel};
 
 }  // namespace
@@ -57,10 +60,17 @@ TEST_CASE("random graphs agree with recursive evaluation") {
     const auto any = [&] { return ids[r() % ids.size()]; };
     for (int k = 0; k < 12; ++k) {
       switch (r() % 4) {
-        case 0: ids.push_back(b.add(any(), any())); break;
-        case 1: ids.push_back(b.sub(any(), any())); break;
-        case 2: ids.push_back(b.mul(any(), any())); break;
-        default: ids.push_back(b.tanh(any()));
+        case 0:
+          ids.push_back(b.add(any(), any()));
+          break;
+        case 1:
+          ids.push_back(b.sub(any(), any()));
+          break;
+        case 2:
+          ids.push_back(b.mul(any(), any()));
+          break;
+        default:
+          ids.push_back(b.tanh(any()));
       }
     }
     const std::int64_t rows = r() % 3 + 1, columns = r() % 4 + 1;
@@ -94,8 +104,7 @@ TEST_CASE("results of one op are picked, in any combination") {
     if (picked == 0) b.output("whole", n);
     for (std::int64_t k = 0; k < 2; ++k)
       if (picked >> k & 1)
-        b.output(k == 0 ? "even" : "odd",
-                 b.p.g.add({&pick_info, {.i = {k}}, {f32, {T}}, {n}, ""}));
+        b.output(k == 0 ? "even" : "odd", b.p.g.add({&pick_info, {.i = {k}}, {f32, {T}}, {n}, ""}));
     const dim_binding bound[] = {{T, 3}};
     const auto got = evaluate_reference(b.p, bound, {{"x", {{6}, {0, 1, 2, 3, 4, 5}}}});
     if (picked == 0) CHECK(got.at("whole").v == std::vector<double>{0, 2, 4});

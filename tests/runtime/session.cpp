@@ -116,10 +116,17 @@ TEST_CASE("random programs run as the reference says, states included, over seve
     const auto any = [&] { return ids[r() % ids.size()]; };
     for (int k = 0; k < 10; ++k) {
       switch (r() % 4) {
-        case 0: ids.push_back(b.add(any(), any())); break;
-        case 1: ids.push_back(b.sub(any(), any())); break;
-        case 2: ids.push_back(b.mul(any(), any())); break;
-        default: ids.push_back(b.tanh(any()));
+        case 0:
+          ids.push_back(b.add(any(), any()));
+          break;
+        case 1:
+          ids.push_back(b.sub(any(), any()));
+          break;
+        case 2:
+          ids.push_back(b.mul(any(), any()));
+          break;
+        default:
+          ids.push_back(b.tanh(any()));
       }
     }
     const int y = b.tanh(b.add(ids.back(), x));
@@ -242,8 +249,7 @@ TEST_CASE("session faults") {
     CHECK(give(std::vector<double>(6)) == "[x] element type = f64: is f32[3, 2]");
   }
   CHECK(contains(error_of([&] { s.run(); }), "input x = missing"));
-  CHECK(error_of([&] { s.get("z"); }) ==
-        "[program toy] output = z: the program's outputs are y");
+  CHECK(error_of([&] { s.get("z"); }) == "[program toy] output = z: the program's outputs are y");
   CHECK(contains(error_of([&] { s.param("v"); }), "path = v: is not there; the nearest is w"));
   CHECK(contains(error_of([&] { s.profile(); }), "profile = off"));
   CHECK(contains(error_of([&] { open(b); }), "dim B = unbound"));
@@ -297,8 +303,7 @@ TEST_CASE("check names the first step that made a NaN") {
         "[program toy] step 0 reciprocal = not finite at element 2 of f32[4] (%1): the first step "
         "that made a NaN or an infinity; it reads x");
   s.set("x", std::vector<float>{1, std::numeric_limits<float>::quiet_NaN(), 1, 8});
-  CHECK(error_of([&] { s.run(); }) ==
-        "[program toy] input x, element 1 = nan: must be finite");
+  CHECK(error_of([&] { s.run(); }) == "[program toy] input x, element 1 = nan: must be finite");
 }
 
 TEST_CASE("report and profile") {

@@ -18,8 +18,10 @@ TEST_CASE("16-bit floats: every pattern comes back, and rounding is to the neare
       std::uint16_t back = 0;
       const double v = load_number(d, &p, 0);
       store_number(d, &back, 0, v);
-      if (std::isnan(v)) CHECK(std::isnan(load_number(d, &back, 0)));
-      else REQUIRE(back == p);
+      if (std::isnan(v))
+        CHECK(std::isnan(load_number(d, &back, 0)));
+      else
+        REQUIRE(back == p);
       if ((bits & 0x7fff) + 1 >= top || std::isnan(v)) continue;
       const auto q = static_cast<std::uint16_t>(bits + 1);  // away from zero
       const double w = load_number(d, &q, 0), middle = (v + w) / 2;

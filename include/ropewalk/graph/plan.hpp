@@ -31,17 +31,17 @@ std::size_t largest_live_set(std::span<const arena_block> blocks);
 struct plan {
   std::vector<std::int64_t> elements;  // of every buffer of the schedule
   std::vector<arena_block> blocks;
-  std::vector<int> buffer_block;       // buffer -> block; -1: not in the arena
-  std::vector<int> workspace_block;    // step -> block; -1: the step needs none
+  std::vector<int> buffer_block;     // buffer -> block; -1: not in the arena
+  std::vector<int> workspace_block;  // step -> block; -1: the step needs none
   std::size_t arena_bytes = 0;
-  std::size_t live_bytes = 0;          // the largest live set
-  std::size_t leaf_bytes = 0;          // inputs, params and states
+  std::size_t live_bytes = 0;  // the largest live set
+  std::size_t leaf_bytes = 0;  // inputs, params and states
 };
 
-// `workspace`: the scratch bytes of every step. A temporary lives from the first step that writes it
-// to the last one that touches it; one that holds an output lives to the end.
-// Errors: evaluate_size(); a step that reads a temporary before any wrote it; a buffer index that
-// is out of range; a view that leaves its buffer.
+// `workspace`: the scratch bytes of every step. A temporary lives from the first step that writes
+// it to the last one that touches it; one that holds an output lives to the end. Errors:
+// evaluate_size(); a step that reads a temporary before any wrote it; a buffer index that is out of
+// range; a view that leaves its buffer.
 plan make_plan(const schedule& s, std::span<const dim_binding> bindings,
                std::span<const std::size_t> workspace);
 

@@ -30,14 +30,14 @@ class parameter_store {
 
   struct entry {
     std::string path;
-    bool state = false;      // a state of a program, not a parameter of the model
+    bool state = false;  // a state of a program, not a parameter of the model
     bool trainable = false;
   };
   // Sorted by path.
   std::vector<entry> entries() const;
 
-  // The tensor of a param or state leaf; made and initialised (by `threads`) if it is new. Errors: a
-  // leaf of that path with another kind, element type or extents; an initializer that is not one.
+  // The tensor of a param or state leaf; made and initialised (by `threads`) if it is new. Errors:
+  // a leaf of that path with another kind, element type or extents; an initializer that is not one.
   tensor_view require(const graph_node& leaf, std::span<const std::int64_t> extent, pool& threads);
   // Back to the initial values, under another seed.
   void reset(std::uint64_t seed, pool& threads);

@@ -34,8 +34,8 @@ struct session_options {
 class session_core {
  public:
   // Binds dims, finds the compiled kernels, allocates, and initialises parameters that are new.
-  // Errors: check_bindings(); verify(); a kernel that this binary lacks (its label, and the remedy);
-  // parameters of other sessions that do not fit.
+  // Errors: check_bindings(); verify(); a kernel that this binary lacks (its label, and the
+  // remedy); parameters of other sessions that do not fit.
   session_core(const program_graph& program, const device& on,
                std::span<const dim_binding> bindings, const session_options& options = {});
   // The same with a schedule made elsewhere, for tests and tools.
@@ -50,8 +50,8 @@ class session_core {
   void set(std::string_view input, const host_data& h);
   void bind(std::string_view input, const host_data& h);
 
-  // Runs every step once. Allocates nothing. Errors: an input without a value; an index input out of
-  // range (input, position, value); with `check`, the first step that made a NaN or an infinity.
+  // Runs every step once. Allocates nothing. Errors: an input without a value; an index input out
+  // of range (input, position, value); with `check`, the first step that made a NaN or an infinity.
   // After an error, outputs, states and parameters may hold values of the broken run.
   void run();
 

@@ -1,4 +1,5 @@
-// Tensors as a program's user sees them: views of memory that a session owns, and host data for one.
+// Tensors as a program's user sees them: views of memory that a session owns, and host data for
+// one.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -15,12 +16,18 @@ namespace ropewalk {
 template <class T>
 constexpr dtype dtype_of() {
   using U = std::remove_cv_t<T>;
-  if constexpr (std::is_same_v<U, double>) return dtype::f64;
-  else if constexpr (std::is_same_v<U, float>) return dtype::f32;
-  else if constexpr (std::is_same_v<U, std::int32_t>) return dtype::i32;
-  else if constexpr (std::is_same_v<U, std::uint8_t>) return dtype::u8;
-  else if constexpr (std::is_same_v<U, bool>) return dtype::boolean;
-  else static_assert(sizeof(T) == 0, "no element type: use double, float, int32_t, uint8_t, bool");
+  if constexpr (std::is_same_v<U, double>)
+    return dtype::f64;
+  else if constexpr (std::is_same_v<U, float>)
+    return dtype::f32;
+  else if constexpr (std::is_same_v<U, std::int32_t>)
+    return dtype::i32;
+  else if constexpr (std::is_same_v<U, std::uint8_t>)
+    return dtype::u8;
+  else if constexpr (std::is_same_v<U, bool>)
+    return dtype::boolean;
+  else
+    static_assert(sizeof(T) == 0, "no element type: use double, float, int32_t, uint8_t, bool");
 }
 
 // Element i of dense data as a number, and back (16-bit floats round to nearest, ties to even).
