@@ -38,6 +38,30 @@ struct shape {
   }
 };
 
+// Whether two shapes have the same number of elements. Equal dims cancel first: products of symbols
+// are slow to compare in constant evaluation and rarely needed.
+constexpr bool same_elements(const shape& a, const shape& b) {
+  std::int64_t na = 1, nb = 1;
+  shape x, y;
+  bool used[max_rank] = {};
+  for (int i = 0; i < a.rank; ++i) {
+    if (a.d[i].fixed()) {
+      na *= a.d[i].n;
+      continue;
+    }
+    int match = 0;
+    while (match < b.rank && (used[match] || !(a.d[i] == b.d[match]))) ++match;
+    if (match < b.rank) used[match] = true;
+    else x.push(a.d[i]);
+  }
+  for (int i = 0; i < b.rank; ++i) {
+    if (b.d[i].fixed()) nb *= b.d[i].n;
+    else if (!used[i]) y.push(b.d[i]);
+  }
+  if (x.rank == 0 && y.rank == 0) return na == nb;
+  return dim(na) * x.elements() == dim(nb) * y.elements();
+}
+
 // What an expression is: element type and shape.
 struct tensor_type {
   dtype d = dtype::f32;

@@ -32,7 +32,7 @@ class reshape_changes_element_count : public mistake<Target> {
 };
 namespace detail {
 template <class Shp, class X>
-inline constexpr bool reshapes = X::type.s.elements() == Shp::value.elements();
+inline constexpr bool reshapes = same_elements(X::type.s, Shp::value);
 }
 
 template <class Shp, expression X>
