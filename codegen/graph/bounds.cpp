@@ -20,23 +20,50 @@ class finder {
       trees_[static_cast<std::size_t>(id)] =
           std::make_unique<scalar_tree>(g_, id, std::string(n.op->name));
       const scalar_tree& t = *trees_[static_cast<std::size_t>(id)];
-      for_each_certain_load(t, [&](const scalar_node& load) { look(id, t, load); });
+      walk(id, t, t.root(), {});
     }
     return std::move(found_);
   }
 
  private:
-  void look(int id, const scalar_tree& t, const scalar_node& load) {
+  // Every load below scalar `s`, with the conditions it is under (-1: one that must not hold).
+  void walk(int id, const scalar_tree& t, int s, const std::vector<int>& under) {
+    const scalar_node& x = t[s];
+    if (x.op == scalar_op::load) look(id, t, x, under);
+    for (std::size_t k = 0; k < x.args.size(); ++k) {
+      if (x.op != scalar_op::select || k == 0) {
+        walk(id, t, x.args[k], under);
+      } else {
+        std::vector<int> more = under;
+        more.push_back(k == 1 ? x.args[0] : -1);
+        walk(id, t, x.args[k], more);
+      }
+    }
+  }
+
+  void look(int id, const scalar_tree& t, const scalar_node& load, const std::vector<int>& under) {
     for (std::size_t k = 0; k < load.args.size(); ++k) {
       const int leaf = source(id, t, load.args[k]);
       if (leaf < 0) continue;
-      const index_bound b{g_[leaf].path, t.type(load.input).s[static_cast<int>(k)],
-                          g_[id].op->name};
+      const dim& bound = t.type(load.input).s[static_cast<int>(k)];
+      if (!under.empty() && !(under.size() == 1 && keeps_below(t, under[0], load.args[k], bound)))
+        continue;
+      const index_bound b{g_[leaf].path, bound, g_[id].op->name, !under.empty()};
       bool known = false;
       for (const index_bound& f : found_)
-        known = known || (f.input == b.input && f.bound == b.bound);
+        known = known || (f.input == b.input && f.bound == b.bound && f.guarded == b.guarded);
       if (!known) found_.push_back(b);
     }
+  }
+
+  // Whether condition `c` is index < bound, perhaps and something else about its range.
+  static bool keeps_below(const scalar_tree& t, int c, int index, const dim& bound) {
+    if (c < 0) return false;
+    const scalar_node& x = t[c];
+    if (x.op == scalar_op::logical_and)
+      return keeps_below(t, x.args[0], index, bound) || keeps_below(t, x.args[1], index, bound);
+    return x.op == scalar_op::lt && x.args[0] == index && t[x.args[1]].op == scalar_op::extent &&
+           t[x.args[1]].extent == bound;
   }
 
   // The input leaf whose elements scalar `s` of node `id` passes on unchanged; -1: none.

@@ -19,8 +19,9 @@ struct session_options {
   // Parameters and states to share with other sessions; null: a new store with `seed`.
   std::shared_ptr<parameter_store> parameters{};
   std::uint64_t seed = 0;
-  // Look for NaN and infinity in the inputs and after every step, and stop at the first one. Memory
-  // that no step has written yet holds NaN. Slow.
+  // Look for NaN and infinity in the inputs and after every step, and stop at the first one; refuse
+  // indices that an op would ignore as out of range. Memory that no step has written yet holds NaN.
+  // Slow.
   bool check = false;
   // Measure the time of every step.
   bool profile = false;
