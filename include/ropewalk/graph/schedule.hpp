@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ropewalk/graph/graph.hpp"
+#include "ropewalk/runtime/generated.hpp"
 
 namespace ropewalk {
 
@@ -28,16 +29,6 @@ struct view {
   dim extent[max_rank];
   dim stride[max_rank];  // elements; 0 repeats
 };
-
-// The arguments of a generated kernel. It works on [begin, end) of its parallel index; the runtime
-// cuts [0, parallel) into pieces of `grain`, independent of the number of threads.
-struct generated_args {
-  void* const* buffers;
-  const std::int64_t* dims;
-  std::int64_t begin, end;
-  std::byte* scratch;  // of this worker
-};
-using generated_fn = void (*)(const generated_args&);
 
 struct generated_kernel {
   std::string text;         // the C++ body; equal text is the same kernel

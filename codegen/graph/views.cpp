@@ -1,0 +1,64 @@
+// Windows on buffers, found by lowering a chain of view ops.
+#include "views.hpp"
+
+#include "../cpu/lowering_node.hpp"
+
+namespace ropewalk {
+namespace {
+
+// Whether a node by itself is one unconditional load of its first input.
+bool is_view(const graph& g, int node, dim_table& dims) {
+  const graph_node& n = g[node];
+  if (n.op->kind != op_class::pull || n.in.size() != 1 || n.op->lower == nullptr) return false;
+  if (g[n.in[0]].op == &constant_info) return false;
+  arena a(dims);
+  node_lowerer l(g, a);
+  l.set_operand(n.in[0], 0);
+  std::vector<int> at;
+  for (int k = 0; k < n.type.s.rank; ++k)
+    at.push_back(a.variable(a.new_variable(dims.of(n.type.s[k]))));
+  const expr_node& e = a[l.lower_root(node, at)];
+  return e.op == scalar_op::load && e.b < 0;
+}
+
+}  // namespace
+
+strided as_strides(const graph& g, int node, const std::vector<char>& stored, dim_table& dims) {
+  strided r;
+  r.base = node;
+  while (!stored[static_cast<std::size_t>(r.base)] && is_view(g, r.base, dims))
+    r.base = g[r.base].in[0];
+  if (g[r.base].op == &constant_info) return r;
+  const graph_node& n = g[node];
+  arena a(dims);
+  node_lowerer l(g, a);
+  l.set_operand(r.base, 0);
+  std::vector<int> at;
+  for (int k = 0; k < n.type.s.rank; ++k)
+    at.push_back(a.variable(a.new_variable(dims.of(n.type.s[k]))));
+  const int e = l.value(node, at);
+  if (a[e].op != scalar_op::load || a[e].b >= 0) return r;
+  const affine_form f = a.form_of(a[e].a);
+  r.where.type = n.type.d;
+  r.where.rank = n.type.s.rank;
+  r.where.offset = dims.value(f.constant);
+  const int zero = dims.of(std::int64_t{0});
+  std::size_t used = 0;
+  for (int k = 0; k < n.type.s.rank; ++k) {
+    r.where.extent[k] = n.type.s[k];
+    int stride = zero;
+    for (const affine_term& t : f.terms)
+      if (t.atom == at[static_cast<std::size_t>(k)]) stride = t.coefficient, ++used;
+    r.where.stride[k] = dims.value(stride);
+  }
+  if (used != f.terms.size()) return r;
+  r.ok = true;
+  const int rank = n.type.s.rank;
+  r.last_contiguous = rank == 0 || n.type.s[rank - 1] == dim(1) || r.where.stride[rank - 1] == dim(1);
+  r.dense = f.constant == zero && g[r.base].type.s.elements() == n.type.s.elements() &&
+            a[e].a == l.linear(n.type.s, at);
+  if (rank > 0 && n.type.s[rank - 1] == dim(1)) r.where.stride[rank - 1] = 1;
+  return r;
+}
+
+}  // namespace ropewalk
