@@ -5,8 +5,9 @@
 namespace gpt {
 using namespace ropewalk;
 
-inline constexpr dim B{"B"}, T{"T"}, V{"V"};             // bound when a session opens
+inline constexpr dim B{"B"}, T{"T"}, V{"V"};  // bound when a session opens
 inline constexpr dim C{"C", 256}, H{"H", 8};
+inline constexpr int layers = 4;
 
 inline constexpr auto block = module<"block">([](auto x) {                   // x        [B, T, C]
   auto [q, k, v] = split<3, H>(linear<"qkv", 3 * C>(layer_norm<"ln1">(x)));  // q, k, v  [B, H, T, C/H]
@@ -18,7 +19,7 @@ inline constexpr auto block = module<"block">([](auto x) {                   // 
 inline constexpr auto tokens = input<"tokens", i32, B, T>;
 inline constexpr auto targets = input<"targets", i32, B, T>;
 inline constexpr auto hidden =
-    layer_norm<"ln">(repeat<4, "h">(block)(embedding<"wte", V, C>(tokens)));  //  [B, T, C]
+    layer_norm<"ln">(repeat<layers, "h">(block)(embedding<"wte", V, C>(tokens)));  //  [B, T, C]
 inline constexpr auto logits = linear<"head", V, no_bias>(hidden);            //  [B, T, V]
 inline constexpr auto loss = cross_entropy(logits, targets);
 
