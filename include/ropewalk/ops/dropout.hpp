@@ -2,12 +2,14 @@
 // otherwise x.
 //
 // Whether an element is dropped is a function of (seed, step, where the dropout stands, the
-// element's row-major index): Philox with key (seed, step), which the session gives in the input
-// "rng", and counter (index, hash of the path). So it differs per step, per layer and per element,
-// it is the same in forward and backward and wherever it is recomputed, and the same on every
-// backend. Source: Srivastava et al. 2014.
+// element's row-major index): Philox with key (seed + low, step + high) and counter (index, 0, 0,
+// 0); low and high are words of a hash of the path, seed and step what the session gives in the
+// input "rng". So it differs per step, per layer and per element, it is the same in forward and
+// backward and wherever it is recomputed, and the same on every backend. Source: Srivastava et al.
+// 2014.
 #pragma once
 #include "ropewalk/ops/add.hpp"
+#include "ropewalk/ops/expand.hpp"
 #include "ropewalk/ops/mul.hpp"
 #include "ropewalk/ops/support/composed.hpp"
 #include "ropewalk/ops/support/shape_attrs.hpp"
@@ -15,7 +17,7 @@
 
 namespace ropewalk {
 
-// (seed, step) of a program that draws random numbers.
+// (seed, step) of a program that draws random numbers, both in [0, 2^30).
 inline constexpr auto random_key = input<"rng", dtype::i32, 2>;
 
 namespace op {
@@ -30,34 +32,30 @@ struct dropout_mask_family {
   static constexpr tensor_type result(const attrs& a, const tensor_type*, int, int) {
     return {static_cast<dtype>(a.i[1]), shape_in(a)};
   }
-  static constexpr std::uint32_t low(std::int64_t site) { return static_cast<std::uint32_t>(site); }
-  static constexpr std::uint32_t high(std::int64_t site) {
-    return static_cast<std::uint32_t>(static_cast<std::uint64_t>(site) >> 32);
-  }
-  static scalar word(lowering& l, std::uint32_t w) {
-    return l.number(static_cast<std::int32_t>(w), dtype::i32);
-  }
+  // 30 bits each: their sums with seed and step stay below 2^31.
+  static constexpr std::int32_t low(std::int64_t site) { return site & 0x3FFFFFFF; }
+  static constexpr std::int32_t high(std::int64_t site) { return site >> 30 & 0x3FFFFFFF; }
   static scalar lower(lowering& l) {
     const attrs& a = l.options();
     scalar at = l.number(0, dtype::i32);
     for (int k = 0; k < l.type().s.rank; ++k)
       at = k == 0 ? l.index(0) : at * l.extent(l.type().s[k]) + l.index(k);
-    const scalar u = l.apply(
-        scalar_op::random, {l.in(0, {l.number(0, dtype::i32)}), l.in(0, {l.number(1, dtype::i32)}),
-                            at, word(l, low(a.i[5])), word(l, high(a.i[5]))});
+    const scalar seed = l.in(0, {l.number(0, dtype::i32)}),
+                 step = l.in(0, {l.number(1, dtype::i32)});
+    const scalar u = l.apply(scalar_op::random, {seed + static_cast<double>(low(a.i[5])),
+                                                 step + static_cast<double>(high(a.i[5])), at});
     const dtype d = l.type().d;
     return select(u < number_like(u, a.f[0]), l.number(0, d), l.number(1 / (1 - a.f[0]), d));
   }
   static void reference(const reference_call& c) {
-    const std::vector<double>& key = c.in[0]->v;
-    const auto word = [](double v) {
-      return static_cast<std::uint32_t>(static_cast<std::int64_t>(v));
+    const auto word = [&](std::size_t k, std::int32_t site) {
+      return static_cast<std::uint32_t>(static_cast<std::int64_t>(c.in[0]->v[k]) + site);
     };
-    const std::uint64_t k = word(key[0]) | static_cast<std::uint64_t>(word(key[1])) << 32;
+    const std::uint64_t key =
+        word(0, low(c.a.i[5])) | static_cast<std::uint64_t>(word(1, high(c.a.i[5]))) << 32;
     const float p = static_cast<float>(c.a.f[0]);
     for (std::size_t e = 0; e < c.out[0].v.size(); ++e) {
-      const philox_block b =
-          philox(k, {{static_cast<std::uint32_t>(e), low(c.a.i[5]), high(c.a.i[5]), 0}});
+      const philox_block b = philox(key, {{static_cast<std::uint32_t>(e), 0, 0, 0}});
       const float u = static_cast<float>(b.word[0] >> 8) * 0x1p-24f;
       c.out[0].v[e] = u < p ? 0 : 1 / (1 - c.a.f[0]);
     }
@@ -83,9 +81,12 @@ namespace composed {
 template <number P>
 struct dropout {
   static constexpr const char* name = "dropout";
+  // Both modes inside, too: the gradient outside of training must not ask for a key.
   template <class X>
   static constexpr auto apply(X x) {
-    return in_training(x * make<op::dropout_mask<shp_of<X>, X::type.d, P>>(random_key), x);
+    using mask = op::dropout_mask<shp_of<X>, X::type.d, P>;
+    auto ones = expand_to<shp_of<X>>(constant_t<1.0, X::type.d>{});
+    return in_training(x * in_training(make<mask>(random_key), ones), x);
   }
 };
 }  // namespace composed

@@ -11,7 +11,7 @@ struct axes {
   int n = 0;
   int axis[max_rank] = {};
   bool keepdim = false;
-  constexpr axes() = default;
+  constexpr axes() {}  // g++ 12 takes a defaulted one for undefined in a default argument
   template <class... I>
     requires(std::is_convertible_v<I, int> && ...)
   constexpr explicit axes(I... i) : n(sizeof...(I)), axis{static_cast<int>(i)...} {}
