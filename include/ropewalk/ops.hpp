@@ -34,6 +34,7 @@
 #include "ropewalk/ops/leaky_relu.hpp"
 #include "ropewalk/ops/less.hpp"
 #include "ropewalk/ops/less_equal.hpp"
+#include "ropewalk/ops/linear_cross_entropy.hpp"
 #include "ropewalk/ops/log.hpp"
 #include "ropewalk/ops/log_softmax.hpp"
 #include "ropewalk/ops/logical_and.hpp"

@@ -27,6 +27,7 @@ bool runs_here(isa i) {
 struct entries {
   const gemm_entry *gemm_f32, *gemm_f64;
   const attention_entry *attention_f32, *attention_f64;
+  const softmax_rows_entry *softmax_rows_f32, *softmax_rows_f64;
 };
 
 entries entries_of(const char* op, isa set) {
@@ -35,13 +36,14 @@ entries entries_of(const char* op, isa set) {
 #ifdef ROPEWALK_X86_KERNELS
   if (set == isa::avx512)
     return {&kernels_avx512::gemm_f32, &kernels_avx512::gemm_f64, &kernels_avx512::attention_f32,
-            &kernels_avx512::attention_f64};
+            &kernels_avx512::attention_f64, &kernels_avx512::softmax_rows_f32, &kernels_avx512::softmax_rows_f64};
   if (set == isa::avx2)
     return {&kernels_avx2::gemm_f32, &kernels_avx2::gemm_f64, &kernels_avx2::attention_f32,
-            &kernels_avx2::attention_f64};
+            &kernels_avx2::attention_f64, &kernels_avx2::softmax_rows_f32, &kernels_avx2::softmax_rows_f64};
 #endif
   return {&kernels_portable::gemm_f32, &kernels_portable::gemm_f64,
-          &kernels_portable::attention_f32, &kernels_portable::attention_f64};
+          &kernels_portable::attention_f32, &kernels_portable::attention_f64,
+          &kernels_portable::softmax_rows_f32, &kernels_portable::softmax_rows_f64};
 }
 
 void check_dtype(const char* op, dtype type) {
@@ -160,6 +162,21 @@ void attention_backward(pool& threads, isa set, dtype type, const attention_args
   const attention_entry& e = checked(set, type, args);
   const std::size_t need = with_alignment(e.backward_workspace(threads.threads(), args));
   e.backward(threads, args, aligned("attention backward", workspace, need));
+}
+
+void softmax_accumulate(isa set, dtype type, const logit_rows& x, void* maxima, void* totals) {
+  check_dtype("softmax rows", type);
+  const entries e = entries_of("softmax rows", set);
+  (type == f32 ? e.softmax_rows_f32 : e.softmax_rows_f64)
+      ->accumulate(x.rows, x.columns, x.data, x.row, maxima, totals);
+}
+
+void softmax_gradient(isa set, dtype type, const logit_rows& x, const void* lse,
+                      const void* scale) {
+  check_dtype("softmax rows", type);
+  const entries e = entries_of("softmax rows", set);
+  (type == f32 ? e.softmax_rows_f32 : e.softmax_rows_f64)
+      ->gradient(x.rows, x.columns, x.data, x.row, lse, scale);
 }
 
 }  // namespace ropewalk

@@ -18,11 +18,17 @@ struct attention_entry {
   void (*backward)(pool& threads, const attention_args& args, std::byte* workspace);
 };
 
+struct softmax_rows_entry {
+  void (*accumulate)(long rows, long columns, const void* x, long row, void* maxima, void* totals);
+  void (*gradient)(long rows, long columns, void* x, long row, const void* lse, const void* scale);
+};
+
 // clang-format off
 #define ROPEWALK_DECLARE_KERNELS(name)                      \
   namespace name {                                          \
   extern const gemm_entry gemm_f32, gemm_f64;               \
   extern const attention_entry attention_f32, attention_f64; \
+  extern const softmax_rows_entry softmax_rows_f32, softmax_rows_f64; \
   }
 // clang-format on
 ROPEWALK_DECLARE_KERNELS(kernels_portable)

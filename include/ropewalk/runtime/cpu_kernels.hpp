@@ -101,4 +101,20 @@ void attention_forward(pool& threads, isa set, dtype type, const attention_args&
 void attention_backward(pool& threads, isa set, dtype type, const attention_args& args,
                         std::span<std::byte> workspace);
 
+// --- rows of logits, in chunks of columns -------------------------------------------------------
+
+// A chunk [rows, columns]; row r starts at data + r · row elements.
+struct logit_rows {
+  long rows = 0, columns = 0;
+  void* data = nullptr;
+  long row = 0;
+};
+
+// Takes a chunk into each row's running maximum and Σ exp(x − maximum) (start: −inf and 0).
+void softmax_accumulate(isa set, dtype type, const logit_rows& x, void* maxima, void* totals);
+
+// x = exp(x − lse[r]) · scale[r] in place. Both throw on a dtype other than f32 and f64.
+void softmax_gradient(isa set, dtype type, const logit_rows& x, const void* lse,
+                      const void* scale);
+
 }  // namespace ropewalk
