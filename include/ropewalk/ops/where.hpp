@@ -29,13 +29,27 @@ struct where : elementwise<where> {
 };
 }  // namespace op
 
+// The choices do not pair; or the condition does not broadcast with their shape.
+namespace detail {
+template <class C, class A, class B, bool Pairable>
+struct where_mistake {
+  using type = ropewalk::pair_mistake<"where", A, B>;
+};
+template <class C, class A, class B>
+struct where_mistake<C, A, B, true> {
+  using type = shapes_do_not_broadcast<"where", shp_of<C>, shp_of<A>>;
+};
+}  // namespace detail
+template <class C, class A, class B>
+using where_mistake = typename detail::where_mistake<C, A, B, pairable<A, B>>::type;
+
 template <expression C, expression A, expression B>
   requires(pairable<A, B> && broadcast(C::type.s, broadcast(A::type.s, B::type.s).s).ok)
 constexpr auto where(const C& c, const A&, const B&) {
   return make<op::where>(cast<dtype::boolean>(c), detail::left_of<A, B>{}, detail::right_of<A, B>{});
 }
 template <expression C, expression A, expression B,
-          class Error = shapes_do_not_broadcast<"where", shp_of<A>, shp_of<B>>>
+          class Error = where_mistake<C, A, B>>
   requires(!(pairable<A, B> && broadcast(C::type.s, broadcast(A::type.s, B::type.s).s).ok))
 Error where(const C&, const A&, const B&);
 
