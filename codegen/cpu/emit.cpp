@@ -25,6 +25,7 @@ class row_emitter {
     if (w_.blocks) return blocks();
     const double width = std::max(1.0, dims.guess(w_.space.columns));
     const std::string v = p_.var(w_.space.row_vars.empty() ? -1 : w_.space.row_vars[0]);
+    hoist_constants();
     if (flat_) p_.simd({});
     p_.open("for (long " + v + " = a.begin; " + v + " < a.end; ++" + v + ") {");
     row();
@@ -149,10 +150,23 @@ class row_emitter {
   }
 
   // --- printing ----------------------------------------------------------------------------------
-  struct column_total {
-    std::size_t root;
-    int buffer;  // scratch
-  };
+  // What is the same for all rows and columns.
+  void hoist_constants() {
+    for (const kernel_root& r : w_.roots) p_.count(r.value);
+    std::set<int> seen;
+    auto walk = [&](auto& self, int e) -> void {
+      if (!seen.insert(e).second) return;
+      if (a_.variables(e) == 0 && !has_reduction(e))
+        return p_.hoist(e, rows_ | columns_);
+      a_.for_each_child(e, [&](int k) { self(self, k); });
+    };
+    for (const kernel_root& r : w_.roots) walk(walk, r.value);
+  }
+  bool has_reduction(int e) {
+    bool found = a_[e].op == scalar_op::reduce;
+    a_.for_each_child(e, [&](int k) { found = found || has_reduction(k); });
+    return found;
+  }
 
   // One row; the row variable is bound.
   void row() {
@@ -217,14 +231,97 @@ class row_emitter {
       tasks.push_back(std::move(t));
     }
     p_.forget_counts();
-    std::vector<int> under;
-    for (const task& t : tasks) {
-      p_.count(t.value);
-      under.push_back(t.value);
-      if (t.element >= 0) under.push_back(t.element);
-    }
-    p_.loops(w_.space.column_vars, acc, under, [&] { print_tasks(tasks); });
+    for (const task& t : tasks) p_.count(t.value);
+    nest(tasks, w_.space.column_vars, 0, acc);
     for (const auto& [e, t] : results) p_.name(e, t);
+  }
+
+  // --- loops over columns ------------------------------------------------------------------------
+  // Where conditions on a loop's variable change, as far as they are numbers.
+  std::vector<std::int64_t> breakpoints(const std::vector<task>& tasks, int v) {
+    dim_table& dims = a_.dims();
+    if (!dims.fixed(a_.variable_extent(v))) return {};
+    const std::int64_t n = dims.number(a_.variable_extent(v));
+    std::set<std::int64_t> at;
+    std::set<int> seen;
+    auto number = [&](int e, std::int64_t& k) {
+      if (a_[e].op != scalar_op::extent || !a_.affine(e).terms.empty() || !dims.fixed(a_.affine(e).constant))
+        return false;
+      k = dims.number(a_.affine(e).constant);
+      return true;
+    };
+    auto walk = [&](auto& self, int e) -> void {
+      if (!seen.insert(e).second || is_row_reduction(e) || (a_.variables(e) & arena::bit(v)) == 0) return;
+      const expr_node& x = a_[e];
+      std::int64_t k = 0;
+      if (x.op == scalar_op::lt && number(x.b, k)) {
+        const affine_form f = a_.form_of(x.a);
+        if (f.terms.size() == 1 && a_[f.terms[0].atom].op == scalar_op::index &&
+            a_[f.terms[0].atom].aux == v && dims.fixed(f.terms[0].coefficient)) {
+          if (dims.number(f.terms[0].coefficient) == 1) at.insert(k);
+          if (dims.number(f.terms[0].coefficient) == -1) at.insert(1 - k);
+        }
+      } else if (x.op == scalar_op::eq && a_[x.a].op == scalar_op::index && a_[x.a].aux == v && number(x.b, k)) {
+        at.insert(k), at.insert(k + 1);
+      } else if (x.op == scalar_op::eq && a_[x.b].op == scalar_op::index && a_[x.b].aux == v && number(x.a, k)) {
+        at.insert(k), at.insert(k + 1);
+      }
+      a_.for_each_child(e, [&](int c) { self(self, c); });
+    };
+    for (const task& t : tasks) walk(walk, t.value);
+    std::vector<std::int64_t> r{0};
+    for (std::int64_t k : at)
+      if (k > 0 && k < n) r.push_back(k);
+    r.push_back(n);
+    return r.size() > 9 ? std::vector<std::int64_t>{} : r;
+  }
+
+  void nest(const std::vector<task>& tasks, const std::vector<int>& vars, std::size_t k,
+            const std::vector<printer::accumulator>& acc) {
+    if (k == vars.size()) return print_tasks(tasks);
+    const std::vector<std::int64_t> cuts = breakpoints(tasks, vars[k]);
+    if (cuts.size() <= 2) return loop(tasks, vars, k, acc);
+    dim_table& dims = a_.dims();
+    for (std::size_t c = 0; c + 1 < cuts.size(); ++c) {
+      const int part = a_.new_variable(dims.of(cuts[c + 1] - cuts[c]));
+      arena::substitution s;
+      for (int r : reductions_) s.exprs[r] = r;
+      s.variables.assign(static_cast<std::size_t>(a_.variables_made()), -1);
+      s.variables[static_cast<std::size_t>(vars[k])] =
+          a_.index_sum(a_.variable(part), a_.index_value(dims.of(cuts[c])));
+      std::vector<task> piece = tasks;
+      for (task& t : piece) {
+        t.value = a_.substitute(t.value, s);
+        if (t.element >= 0) t.element = a_.substitute(t.element, s);
+      }
+      p_.forget_counts();
+      for (const task& t : piece) p_.count(t.value);
+      std::vector<int> with = vars;
+      with[k] = part;
+      if (cuts[c + 1] - cuts[c] > 1) {
+        loop(piece, with, k, acc);
+      } else {
+        p_.open("{");
+        nest(piece, with, k + 1, acc);
+        p_.close();
+      }
+    }
+  }
+
+  void loop(const std::vector<task>& tasks, const std::vector<int>& vars, std::size_t k,
+            const std::vector<printer::accumulator>& acc) {
+    std::uint64_t inner = 0;
+    for (std::size_t i = k; i < vars.size(); ++i) inner |= arena::bit(vars[i]);
+    for (const task& t : tasks) {
+      p_.hoist(t.value, inner);
+      if (t.element >= 0) p_.hoist(t.element, inner);
+    }
+    if (k + 1 == vars.size()) p_.simd(acc);
+    const std::string v = p_.var(vars[k]);
+    p_.open("for (long " + v + " = 0; " + v + " < " + p_.dim_text(a_.variable_extent(vars[k])) +
+            "; ++" + v + ") {");
+    nest(tasks, vars, k + 1, acc);
+    p_.close();
   }
   int substitute(int e, std::size_t n) {
     arena::substitution s;
@@ -270,6 +367,7 @@ class row_emitter {
   kernel_text blocks() {
     dim_table& dims = a_.dims();
     const std::string n = p_.stored_dim(w_.space.rows), nb = std::to_string(row_blocks);
+    hoist_constants();
     struct level {
       std::size_t root;
       std::string total, inner;  // names, or

@@ -132,21 +132,38 @@ bool fold(scalar_op op, const double* x, dtype d, double& r) {
 }  // namespace
 
 int arena::compare(scalar_op op, int a, int b) {
-  // Index values: by the range of the difference.
-  if (is_index(a) && is_index(b)) {
-    const index_range r = range(index_sum(b, a, -1));  // b - a
-    const int one = dims_.of(std::int64_t{1});
-    const bool positive = r.low >= 0 && dims_.at_least(r.low, one);
-    const bool nonneg = r.low >= 0 && dims_.nonnegative(r.low);
-    const bool negative = r.high >= 0 && dims_.at_least(dims_.of(std::int64_t{-1}), r.high);
-    const bool nonpos = r.high >= 0 && dims_.nonnegative(dims_.sub(dims_.of(std::int64_t{0}), r.high));
-    int known = -1;
-    if (op == scalar_op::lt) known = positive ? 1 : nonpos ? 0 : -1;
-    if (op == scalar_op::le) known = nonneg ? 1 : negative ? 0 : -1;
-    if (op == scalar_op::eq) known = positive || negative ? 0 : nonneg && nonpos ? 1 : -1;
-    if (known >= 0) return number(known, dtype::boolean);
+  if (!is_index(a) || !is_index(b)) return put({.op = op, .type = dtype::boolean, .a = a, .b = b});
+  const int zero = dims_.of(std::int64_t{0}), minus = dims_.of(std::int64_t{-1});
+  if (op == scalar_op::eq) {
+    const index_range r = range(index_sum(a, b, -1));
+    const bool above = r.low >= 0 && dims_.at_least(r.low, dims_.of(std::int64_t{1}));
+    const bool below = r.high >= 0 && dims_.at_least(minus, r.high);
+    if (above || below) return number(0, dtype::boolean);
+    if (a == b) return number(1, dtype::boolean);
+    return put({.op = op, .type = dtype::boolean, .a = a, .b = b});
   }
-  return put({.op = op, .type = dtype::boolean, .a = a, .b = b});
+  // a <= b is a < b + 1; a < b is f < 0 with f = a - b; where f = g x + r, 0 <= r < g, it is x < 0.
+  int f = index_sum(a, b, -1);
+  if (op == scalar_op::le) f = index_sum(f, index_value(minus));
+  for (bool again = true; again;) {
+    again = false;
+    for (const affine_term& t : form_of(f).terms) {
+      const int g = dims_.nonnegative(t.coefficient) ? t.coefficient : dims_.mul(t.coefficient, minus);
+      if (g == dims_.of(std::int64_t{1})) continue;
+      if (const parts p = common_factor(f, g); p.factor >= 0) {
+        f = p.multiple;
+        again = true;
+        break;
+      }
+    }
+  }
+  const index_range r = range(f);
+  if (r.high >= 0 && dims_.at_least(minus, r.high)) return number(1, dtype::boolean);
+  if (r.low >= 0 && dims_.nonnegative(r.low)) return number(0, dtype::boolean);
+  const affine_form form = form_of(f);
+  return put({.op = scalar_op::lt, .type = dtype::boolean,
+              .a = index_sum(f, index_value(form.constant), -1),
+              .b = index_value(dims_.sub(zero, form.constant))});
 }
 
 int arena::guard(int e, int condition, std::unordered_map<int, int>& done) {
@@ -191,6 +208,13 @@ int arena::guard(int e, int condition, std::unordered_map<int, int>& done) {
   return done[e] = r;
 }
 
+bool arena::is_zero(int e) const {
+  const expr_node& n = (*this)[e];
+  if (n.op == scalar_op::constant) return n.v == 0 && !std::signbit(n.v);
+  return n.op == scalar_op::extent && affine(e).terms.empty() &&
+         affine(e).constant == dims_.of(std::int64_t{0});
+}
+
 int arena::apply(scalar_op op, std::span<const int> args) {
   const int a = args[0], b = args.size() > 1 ? args[1] : -1, c = args.size() > 2 ? args[2] : -1;
   const dtype d = (*this)[a].type;
@@ -205,6 +229,8 @@ int arena::apply(scalar_op op, std::span<const int> args) {
     const int x = guard(b, a, yes);
     const int y = guard(c, apply(scalar_op::logical_not, {a}), no);
     if (x == y) return x;
+    // A guarded load gives zero by itself.
+    if (is_zero(y) && (*this)[x].op == scalar_op::load && (*this)[x].b == a) return x;
     return put({.op = op, .type = (*this)[b].type, .a = a, .b = x, .c = y});
   }
   if (d == dtype::i32) {
@@ -238,9 +264,8 @@ int arena::apply(scalar_op op, std::span<const int> args) {
       default: break;
     }
   }
-  if (op == scalar_op::eq || op == scalar_op::lt || op == scalar_op::le) {
-    if (!(known(a) && known(b) && !is_index(a))) return compare(op, a, b);
-  }
+  const bool compares = op == scalar_op::eq || op == scalar_op::lt || op == scalar_op::le;
+  if (compares && !(known(a) && known(b))) return compare(op, a, b);
   if (known(a) && known(b) && d != dtype::i32) {
     const double x[2] = {(*this)[a].v, b >= 0 ? (*this)[b].v : 0};
     double r = 0;

@@ -98,6 +98,7 @@ class arena {
   bool is_index(int e) const { return (*this)[e].type == dtype::i32; }
   // An element address that is always inside its buffer needs no condition.
   bool safe(int load) const { return (*this)[load].v != 0; }
+  bool is_zero(int e) const;
 
   // Calls f(child) for the direct arguments of e, affine atoms included; a reduce gives its body.
   template <class F>

@@ -252,13 +252,13 @@ class group_lowerer {
   lowered_kernel second(lowered_kernel& first, kernel_role wanted) {
     lowered_kernel r;
     r.exprs = std::make_unique<arena>(dims_);
-    r.by_columns = true;
     arena& a = *r.exprs;
     node_lowerer l = lowerer(a);
     const int blocks = dims_.of(row_blocks);
     const bool wide = wanted == kernel_role::column;
     const int columns = wide ? q_.columns : one_;
-    iteration_space& s = r.strips.space;
+    r.by_columns = wide;
+    iteration_space s;
     s.rows = blocks, s.columns = columns;
     s.row_vars = {a.new_variable(blocks)};
     s.column_vars = {a.new_variable(columns)};
@@ -288,8 +288,16 @@ class group_lowerer {
       const int part = a.load(from.buffer, d, position, true);
       arena::substitution sub;
       sub.exprs[e] = a.reduce(rec.kind, s.row_vars, part);
-      r.strips.roots.push_back({.value = a.substitute(whole, sub), .buffer = buffers_.of(n),
-                                .element = l.linear(g_[n].type.s, at), .type = g_[n].type.d});
+      r.roots().push_back({.value = a.substitute(whole, sub), .buffer = buffers_.of(n),
+                           .element = l.linear(g_[n].type.s, at), .type = g_[n].type.d});
+    }
+    if (wide) {
+      r.strips.space = s;
+    } else {  // one element: a loop over the blocks inside one row
+      r.work.space = s;
+      r.work.space.rows = one_;
+      r.work.space.row_vars = {a.new_variable(one_)};
+      r.work.space.column_vars.clear();
     }
     return r;
   }

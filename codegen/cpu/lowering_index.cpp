@@ -95,13 +95,14 @@ std::pair<int, int> split_constant(dim_table& dims, int c, int d) {
 
 }  // namespace
 
-// y as g x + r with 0 <= r < g, where g divides d: then y / d is x / (d / g).
+// y as g x + r with 0 <= r < g, where the coefficient g divides d: then y / d is x / (d / g).
 arena::parts arena::common_factor(int y, int d) {
   const int zero = dims_.of(std::int64_t{0}), one = dims_.of(std::int64_t{1});
   const affine_form f = form_of(y);
   for (const affine_term& t : f.terms) {
-    const int g = t.coefficient;
-    if (g == one || g == d || dims_.divide(d, g) < 0 || !dims_.nonnegative(g)) continue;
+    const int g = dims_.nonnegative(t.coefficient) ? t.coefficient
+                                                   : dims_.mul(t.coefficient, dims_.of(std::int64_t{-1}));
+    if (g == one || dims_.divide(d, g) < 0) continue;
     affine_form multiple{.constant = zero, .terms = {}}, rest{.constant = zero, .terms = {}};
     const auto [q, r] = split_constant(dims_, f.constant, g);
     multiple.constant = q, rest.constant = r;

@@ -337,10 +337,12 @@ class fuser {
       cost[at(k)] = facts(k).flops;
       for (int i : g_[k].in) {
         if (g_[i].op == &constant_info) continue;
+        if (2 * size(i) < size(k)) continue;  // of rows, say: cheap to do again
         if (in_memory(i)) {
-          if (2 * size(i) >= size(k)) full[at(k)].insert(i);
+          full[at(k)].insert(i);
         } else {
-          full[at(k)].insert(full[at(i)].begin(), full[at(i)].end());
+          for (int m : full[at(i)])
+            if (2 * size(m) >= size(k)) full[at(k)].insert(m);
           cost[at(k)] = std::min(1000, cost[at(k)] + cost[at(i)]);
           dear = dear || cost[at(i)] >= 500;
         }
@@ -350,6 +352,11 @@ class fuser {
       if (full[at(k)].size() < 2 && cost[at(k)] < 24) continue;
       const shape& s = g_[k].type.s;
       if (full[at(k)].empty() && (s.rank == 0 || s[-1] == dim(1))) continue;
+      // Used once by something of its size: that is stored instead.
+      if (users_[at(k)].size() == 1) {
+        const int u = users_[at(k)][0];
+        if (pull(u) && !in_memory(u) && !facts(u).view && elements(u) == elements(k)) continue;
+      }
       std::set<int> kernels;
       reached(k, kernels);
       if (kernels.size() < 2) continue;
