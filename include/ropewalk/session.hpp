@@ -17,8 +17,8 @@ inline constexpr input_t<"learning_rate", shp<"[]">, dtype::f32> learning_rate{}
 
 // The program has no output of this expression.
 template <class Shp>
-class not_an_output_of_the_program : public mistake<Shp> {
-  ~not_an_output_of_the_program() = default;
+struct not_an_output_of_the_program : mistake<Shp> {
+  static_assert(never<Shp>, "not an output of the program");
 };
 
 template <auto Program>

@@ -1,14 +1,21 @@
 // How a mistake in a model becomes a short compiler message.
 //
-// Every public function that can be misused has a second overload, taken when its rule is broken:
-// declared only, its result a class NAMED AFTER THE MISTAKE whose destructor is private. The compiler
-// then reports at the user's call, with the class's name and both shapes, and nothing below it:
+// Every public function that can be misused has a second overload, taken when its rule is broken: its
+// result is a class NAMED AFTER THE MISTAKE, and completing that class fails. The compiler completes it
+// where the user calls, so what it prints is that call, the class with both shapes,
 //   matmul_inner_dims_differ<shp<"[B, T, 512]">, shp<"[1376, 512]">>
-// The class is an expression (of the first operand's type), so later lines do not complain too.
+// and the line of the class below; no operand type, no function of the library. The class is an
+// expression of the likely type, so later lines do not complain too. Measured on a product in a
+// module's body, lines / bytes, g++ | clang: this 12 / 1290 | 14 / 1640; a private destructor
+// 34 / 5170 | 53 / 6273 (each copy is an error); a function marked unavailable prints every operand.
 #pragma once
 #include "ropewalk/core/expr.hpp"
 
 namespace ropewalk {
+
+// False, but not before the class that asserts it is completed.
+template <class...>
+inline constexpr bool never = false;
 
 template <class Shp, dtype D = dtype::f32>
 struct mistake : expr_tag {
@@ -19,23 +26,23 @@ struct mistake : expr_tag {
 
 // An elementwise op on shapes that NumPy broadcasting cannot pair.
 template <text Op, class A, class B>
-class shapes_do_not_broadcast : public mistake<A> {
-  ~shapes_do_not_broadcast() = default;
+struct shapes_do_not_broadcast : mistake<A> {
+  static_assert(never<A>, "shapes do not broadcast");
 };
 // An op on element types it does not take (D: those given).
 template <text Op, dtype D, class A>
-class dtype_not_supported : public mistake<A> {
-  ~dtype_not_supported() = default;
+struct dtype_not_supported : mistake<A> {
+  static_assert(never<A>, "dtype not supported");
 };
 // Operands of different element types: cast one.
 template <text Op, dtype A, dtype B>
-class dtypes_differ : public mistake<shp<"[]">> {
-  ~dtypes_differ() = default;
+struct dtypes_differ : mistake<shp<"[]">> {
+  static_assert(never<std::integral_constant<dtype, A>>, "dtypes differ");
 };
 // An axis beyond the operand's rank.
 template <text Op, int Axis, class A>
-class axis_out_of_range : public mistake<A> {
-  ~axis_out_of_range() = default;
+struct axis_out_of_range : mistake<A> {
+  static_assert(never<A>, "axis out of range");
 };
 
 }  // namespace ropewalk

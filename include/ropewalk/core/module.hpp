@@ -58,8 +58,11 @@ template <class K, class... In>
 using body_for =
     typename decltype(make_body<K, In...>(std::make_index_sequence<sizeof...(In)>()))::type;
 
+// -1 for what is no list.
 template <class List>
-inline constexpr int length = boost::mp11::mp_size<List>::value;
+inline constexpr int length = -1;
+template <template <class...> class L, class... E>
+inline constexpr int length<L<E...>> = sizeof...(E);
 
 template <class List>
 struct result_records;
@@ -114,25 +117,28 @@ struct repeat_t<list<K...>, N, Scope, In...> : expr_tag {
 
 namespace detail {
 
-// What a call expression gives its user: itself, or its results one by one.
+// What a call expression gives its user: itself, or its results one by one; where the body has a
+// mistake, clang goes on with int for its results, and later lines must not complain too.
 template <class Call, class Seq>
 struct unpack;
 template <class Call, std::size_t... I>
 struct unpack<Call, std::index_sequence<I...>> {
   using type = results<pick<static_cast<int>(I), Call>...>;
 };
-template <class Call>
+template <class Call, class Results>
 constexpr auto present() {
-  if constexpr (Call::n_results == 1) return Call{};
-  else return typename unpack<Call, std::make_index_sequence<Call::n_results>>::type{};
+  if constexpr (length<Results> == 1) return Call{};
+  else if constexpr (length<Results> < 0)
+    return mistake<shp_of<boost::mp11::mp_front<typename Call::inputs>>>{};
+  else return typename unpack<Call, std::make_index_sequence<length<Results>>>::type{};
 }
 
 }  // namespace detail
 
 // A module whose blocks do not give back the type they are given cannot be repeated.
 template <class Given, class Returned>
-class repeat_changes_shape : public mistake<Given> {
-  ~repeat_changes_shape() = default;
+struct repeat_changes_shape : mistake<Given> {
+  static_assert(never<Given>, "repeat changes shape");
 };
 
 template <text Name, class F>
@@ -145,8 +151,17 @@ struct module_t {
   // A call in the caller's own scope.
   template <expression... In>
   constexpr auto operator()(const In&...) const {
-    return detail::present<call_t<module_t, "", In...>>();
+    using results = typename detail::body_for<module_t, In...>::results;
+    return detail::present<call_t<module_t, "", In...>, results>();
   }
+};
+
+// As the general body, with no function of the library between it and the user's lambda.
+template <text Name, class F, class... Formals>
+struct body<module_t<Name, F>, Formals...> {
+  using callable = module_t<Name, F>;
+  using formals = list<Formals...>;
+  using results = typename detail::as_results<decltype(F{}(Formals{}...))>::type;
 };
 
 template <text Name, class F>
@@ -158,7 +173,8 @@ template <text Scope, class K>
 struct scoped_call {
   template <expression... In>
   constexpr auto operator()(const In&...) const {
-    return detail::present<call_t<K, Scope, In...>>();
+    using results = typename detail::body_for<K, In...>::results;
+    return detail::present<call_t<K, Scope, In...>, results>();
   }
 };
 template <text Scope, class K>
@@ -167,22 +183,41 @@ constexpr scoped_call<Scope, K> call(const K&) {
 }
 
 namespace detail {
-template <class K, class... In>
-using first_result = boost::mp11::mp_front<typename body_for<K, In...>::results>;
+template <class Results, class Otherwise>
+struct first_result {
+  using type = Otherwise;
+};
+template <class E, class... More, class Otherwise>
+struct first_result<list<E, More...>, Otherwise> {
+  using type = E;
+};
+template <class Results, class Otherwise>
+using first_of = typename first_result<Results, Otherwise>::type;
+
+// The repeat, or the mistake of the first block that does not give back what it is given.
+template <class Repeat, class X, class... Results>
+constexpr auto repeat_or_mistake() {
+  using firsts = list<first_of<Results, X>...>;
+  constexpr bool same[] = {(first_of<Results, X>::type == X::type)...};
+  constexpr int wrong = [] {
+    int k = 0;
+    while (k < static_cast<int>(sizeof...(Results)) && same[k]) ++k;
+    return k;
+  }();
+  if constexpr (wrong == sizeof...(Results))
+    return present<Repeat, boost::mp11::mp_front<list<Results...>>>();
+  else
+    return repeat_changes_shape<shp_of<X>, shp_of<boost::mp11::mp_at_c<firsts, wrong>>>{};
 }
+}  // namespace detail
 
 template <dim N, text Scope, class... K>
 struct repeated {
-  using block = boost::mp11::mp_front<list<K...>>;
   template <expression X, expression... In>
-    requires(detail::first_result<block, X, In...>::type == X::type)
   constexpr auto operator()(const X&, const In&...) const {
-    return detail::present<repeat_t<list<K...>, N, Scope, X, In...>>();
+    return detail::repeat_or_mistake<repeat_t<list<K...>, N, Scope, X, In...>, X,
+                                     typename detail::body_for<K, X, In...>::results...>();
   }
-  template <expression X, expression... In, class Result = detail::first_result<block, X, In...>,
-            class Error = repeat_changes_shape<shp_of<X>, shp_of<Result>>>
-    requires(!(Result::type == X::type))
-  Error operator()(const X&, const In&...) const;
 };
 template <dim N, text Scope, class... K>
 constexpr repeated<N, Scope, K...> repeat(const K&...) {

@@ -79,6 +79,10 @@ constexpr gradients_t<Loss> parameter_gradients(const Loss&) {
   return {};
 }
 
+template <expression Loss, class Error = loss_is_not_a_scalar<shp_of<Loss>>>
+  requires(Loss::type.s.rank != 0)
+Error parameter_gradients(const Loss&);
+
 // One step of training: outputs "loss" and "grad_norm" (before clipping), reads the input
 // "learning_rate", updates the parameters and the optimizer's state.
 template <expression Loss, class... Option>

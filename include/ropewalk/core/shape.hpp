@@ -137,7 +137,7 @@ template <class S>  // S::value is a shape
 constexpr auto shape_text() {
   constexpr shape_chars c = print_shape(S::value);
   text<c.n + 1> t;
-  for (int i = 0; i < c.n; ++i) t.s[i] = c.s[i];
+  for (int i = 0; i <= c.n; ++i) t.s[i] = c.s[i];  // the end too, or clang prints some as numbers
   return t;
 }
 template <dim... D>

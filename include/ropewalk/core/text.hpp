@@ -26,6 +26,7 @@ constexpr auto join_text() {
   std::size_t n = 0;
   for (char c : A.view()) r.s[n++] = c;
   for (char c : B.view()) r.s[n++] = c;
+  r.s[n] = 0;  // written, or clang prints some texts as numbers
   return r;
 }
 

@@ -11,24 +11,24 @@ namespace ropewalk {
 
 // The gradient of an integer or bool value does not exist.
 template <dtype D, class Shp>
-class gradient_of_integer : public mistake<Shp> {
-  ~gradient_of_integer() = default;
+struct gradient_of_integer : mistake<Shp> {
+  static_assert(never<Shp>, "gradient of integer");
 };
 // The loss does not mention what the gradient is asked for.
 template <class Shp>
-class loss_does_not_depend_on_this : public mistake<Shp> {
-  ~loss_does_not_depend_on_this() = default;
+struct loss_does_not_depend_on_this : mistake<Shp> {
+  static_assert(never<Shp>, "loss does not depend on this");
 };
 // The only ways from the value to the loss lead through ops without a gradient (argmax, a
 // comparison, a cast to an integer, stop_gradient).
 template <class Shp>
-class no_differentiable_path_to_the_loss : public mistake<Shp> {
-  ~no_differentiable_path_to_the_loss() = default;
+struct no_differentiable_path_to_the_loss : mistake<Shp> {
+  static_assert(never<Shp>, "no differentiable path to the loss");
 };
 // A gradient is taken of a scalar: reduce the loss (sum, mean) or give a cotangent.
 template <class Shp>
-class loss_is_not_a_scalar : public mistake<Shp> {
-  ~loss_is_not_a_scalar() = default;
+struct loss_is_not_a_scalar : mistake<Shp> {
+  static_assert(never<Shp>, "loss is not a scalar");
 };
 
 namespace detail {
@@ -86,6 +86,12 @@ template <expression Y, expression X,
   requires(Problem != 0)
 Error grad(const Y&, const X&);
 
+// A cotangent has the type of its value.
+template <class Y, class Cotangent>
+struct cotangent_does_not_fit : mistake<Y> {
+  static_assert(never<Y>, "cotangent does not fit");
+};
+
 // The cotangent of y pulled back to x; zeros where y does not depend on x.
 template <expression Y, expression G, expression X>
   requires(G::type == Y::type && is_floating(X::type.d))
@@ -94,5 +100,11 @@ constexpr auto vector_jacobian(const Y&, const G&, const X&) {
   if constexpr (i < 0) return detail::zeros_like(X{});
   else return adj<deriv<detail::root<Y>, G>, i>{};
 }
+template <expression Y, expression G, expression X,
+          class Error = std::conditional_t<is_floating(X::type.d),
+                                           cotangent_does_not_fit<shp_of<Y>, shp_of<G>>,
+                                           gradient_of_integer<X::type.d, shp_of<X>>>>
+  requires(!(G::type == Y::type && is_floating(X::type.d)))
+Error vector_jacobian(const Y&, const G&, const X&);
 
 }  // namespace ropewalk

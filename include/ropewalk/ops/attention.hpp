@@ -161,8 +161,8 @@ struct attention_backward : attention_backward_family {
 
 // Ranks other than 3 or 4, different batch, Dk or Tk, or H not a multiple of Hkv.
 template <class Q, class K, class V>
-class attention_shapes_do_not_fit : public mistake<Q> {
-  ~attention_shapes_do_not_fit() = default;
+struct attention_shapes_do_not_fit : mistake<Q> {
+  static_assert(never<Q>, "attention shapes do not fit");
 };
 namespace detail {
 template <class Q, class K, class V>

@@ -46,8 +46,8 @@ struct clamp : clamp_family {
 }  // namespace op
 
 template <class X>
-class clamp_min_above_max : public mistake<X> {
-  ~clamp_min_above_max() = default;
+struct clamp_min_above_max : mistake<X> {
+  static_assert(never<X>, "clamp min above max");
 };
 namespace detail {
 template <class X>

@@ -66,8 +66,8 @@ struct concat : concat_family {
 
 // Operands of concat that differ in another axis than the one they are joined along.
 template <int Axis, class... Shp>
-class concat_shapes_differ : public mistake<shp<"[]">> {
-  ~concat_shapes_differ() = default;
+struct concat_shapes_differ : mistake<shp<"[]">> {
+  static_assert(never<Shp...>, "concat shapes differ");
 };
 namespace detail {
 constexpr bool concat_pair(const tensor_type& a, const tensor_type& b, int axis) {

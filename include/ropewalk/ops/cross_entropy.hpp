@@ -59,8 +59,8 @@ inline constexpr auto cross_entropy_module =
 
 // logits are not labels' shape with the classes behind, or labels are not i32.
 template <class Logits, class Labels>
-class cross_entropy_shapes_differ : public mistake<shp<"[]">> {
-  ~cross_entropy_shapes_differ() = default;
+struct cross_entropy_shapes_differ : mistake<shp<"[]">> {
+  static_assert(never<Logits>, "cross entropy shapes differ");
 };
 namespace detail {
 template <class X, class L>
@@ -73,13 +73,20 @@ constexpr bool labels_fit() {
 }
 }  // namespace detail
 
+template <class X, class L>
+using cross_entropy_mistake = std::conditional_t<
+    !is_floating(X::type.d), dtype_not_supported<"cross_entropy", X::type.d, shp_of<X>>,
+    std::conditional_t<L::type.d != dtype::i32,
+                       dtype_not_supported<"cross_entropy", L::type.d, shp_of<L>>,
+                       cross_entropy_shapes_differ<shp_of<X>, shp_of<L>>>>;
+
 template <int Ignore = -100, number Smoothing = 0.0, expression X, expression L>
   requires(detail::labels_fit<X, L>())
 constexpr auto cross_entropy(const X& x, const L& labels) {
   return cross_entropy_module<Ignore, Smoothing>(x, labels);
 }
 template <int Ignore = -100, number Smoothing = 0.0, expression X, expression L,
-          class Error = cross_entropy_shapes_differ<shp_of<X>, shp_of<L>>>
+          class Error = cross_entropy_mistake<X, L>>
   requires(!detail::labels_fit<X, L>())
 Error cross_entropy(const X&, const L&);
 template <int Ignore = -100, number Smoothing = 0.0, expression X, expression L>
@@ -88,7 +95,7 @@ constexpr auto token_cross_entropy(const X& x, const L& labels) {
   return token_cross_entropy_module<Ignore, Smoothing>(x, labels);
 }
 template <int Ignore = -100, number Smoothing = 0.0, expression X, expression L,
-          class Error = cross_entropy_shapes_differ<shp_of<X>, shp_of<L>>>
+          class Error = cross_entropy_mistake<X, L>>
   requires(!detail::labels_fit<X, L>())
 Error token_cross_entropy(const X&, const L&);
 

@@ -93,8 +93,8 @@ struct dropout {
 
 // A probability below 0, or 1 and above.
 template <number P, class X>
-class dropout_needs_a_probability_below_one : public mistake<X> {
-  ~dropout_needs_a_probability_below_one() = default;
+struct dropout_needs_a_probability_below_one : mistake<X> {
+  static_assert(never<X>, "dropout needs a probability below one");
 };
 namespace detail {
 template <number P, class X>

@@ -31,8 +31,8 @@ struct expand : expand_family {
 }  // namespace op
 
 template <class X, class Target>
-class cannot_expand : public mistake<Target> {
-  ~cannot_expand() = default;
+struct cannot_expand : mistake<Target> {
+  static_assert(never<Target>, "cannot expand");
 };
 namespace detail {
 template <class Shp, class X>
@@ -55,9 +55,13 @@ Error expand_to(const X&);
 
 // expand<B, T, C>(x)
 template <dim... D, expression X>
+  requires detail::expands<shp_of_dims<D...>, X>
 constexpr auto expand(const X& x) {
   return expand_to<shp_of_dims<D...>>(x);
 }
+template <dim... D, expression X, class Error = cannot_expand<shp_of<X>, shp_of_dims<D...>>>
+  requires(!detail::expands<shp_of_dims<D...>, X>)
+Error expand(const X&);
 
 }  // namespace ropewalk
 

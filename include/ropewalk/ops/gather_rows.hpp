@@ -86,8 +86,8 @@ constexpr auto gather_rows::grad(auto s) {
 
 // table is not [N, C], or the ids are not i32, or src is not ids' shape with C columns.
 template <text Op, class Table, class Ids>
-class rows_do_not_match : public mistake<Table> {
-  ~rows_do_not_match() = default;
+struct rows_do_not_match : mistake<Table> {
+  static_assert(never<Table>, "rows do not match");
 };
 namespace detail {
 template <class T, class I>

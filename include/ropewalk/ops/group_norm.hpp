@@ -35,8 +35,8 @@ struct named_group_norm {
 
 // The channels cannot be divided into the groups.
 template <dim Groups, class X>
-class groups_do_not_divide_channels : public mistake<X> {
-  ~groups_do_not_divide_channels() = default;
+struct groups_do_not_divide_channels : mistake<X> {
+  static_assert(never<X>, "groups do not divide channels");
 };
 namespace detail {
 template <dim Groups, class X>

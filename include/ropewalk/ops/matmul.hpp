@@ -72,16 +72,16 @@ struct matmul : matmul_family {
 
 // The inner dims differ; shapes as the operands have them.
 template <class A, class B>
-class matmul_inner_dims_differ : public mistake<A> {
-  ~matmul_inner_dims_differ() = default;
+struct matmul_inner_dims_differ : mistake<A> {
+  static_assert(never<A>, "matmul inner dims differ");
 };
 template <class A, class B>
-class matmul_batch_dims_differ : public mistake<A> {
-  ~matmul_batch_dims_differ() = default;
+struct matmul_batch_dims_differ : mistake<A> {
+  static_assert(never<A>, "matmul batch dims differ");
 };
 template <class A, class B>
-class matmul_needs_matrices : public mistake<A> {
-  ~matmul_needs_matrices() = default;
+struct matmul_needs_matrices : mistake<A> {
+  static_assert(never<A>, "matmul needs matrices");
 };
 
 namespace detail {

@@ -44,8 +44,8 @@ struct pad : pad_family {
 }  // namespace op
 
 template <dim Before, dim After, class X>
-class pad_is_negative : public mistake<X> {
-  ~pad_is_negative() = default;
+struct pad_is_negative : mistake<X> {
+  static_assert(never<X>, "pad is negative");
 };
 namespace detail {
 constexpr bool axes_pad_in_range(int rank, int axis) { return axis >= -rank && axis < rank; }

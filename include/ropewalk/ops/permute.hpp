@@ -47,8 +47,8 @@ struct permute : permute_family {
 
 // The order does not name every axis of x once.
 template <class Order, class X>
-class not_a_permutation : public mistake<X> {
-  ~not_a_permutation() = default;
+struct not_a_permutation : mistake<X> {
+  static_assert(never<X>, "not a permutation");
 };
 template <int... Order>
 struct axis_order {};

@@ -27,8 +27,8 @@ struct reshape : reshape_family {
 }  // namespace op
 
 template <class X, class Target>
-class reshape_changes_element_count : public mistake<Target> {
-  ~reshape_changes_element_count() = default;
+struct reshape_changes_element_count : mistake<Target> {
+  static_assert(never<Target>, "reshape changes element count");
 };
 namespace detail {
 template <class Shp, class X>
@@ -46,9 +46,14 @@ template <class Shp, expression X, class Error = reshape_changes_element_count<s
 Error reshape_to(const X&);
 
 template <dim... D, expression X>
+  requires detail::reshapes<shp_of_dims<D...>, X>
 constexpr auto reshape(const X& x) {
   return reshape_to<shp_of_dims<D...>>(x);
 }
+template <dim... D, expression X,
+          class Error = reshape_changes_element_count<shp_of<X>, shp_of_dims<D...>>>
+  requires(!detail::reshapes<shp_of_dims<D...>, X>)
+Error reshape(const X&);
 
 }  // namespace ropewalk
 

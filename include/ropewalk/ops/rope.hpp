@@ -136,20 +136,20 @@ struct rotate : rotate_family {
 
 // An odd or too wide rotary window, or an odd offset.
 template <dim Width, dim Offset, class X>
-class rope_window_does_not_fit : public mistake<X> {
-  ~rope_window_does_not_fit() = default;
+struct rope_window_does_not_fit : mistake<X> {
+  static_assert(never<X>, "rope window does not fit");
 };
 // Positions are i32 [T], [1, T] or [B, T] of x [..., T, D].
 template <class Positions, class X>
-class rope_positions_do_not_fit : public mistake<X> {
-  ~rope_positions_do_not_fit() = default;
+struct rope_positions_do_not_fit : mistake<X> {
+  static_assert(never<X>, "rope positions do not fit");
 };
 
 namespace detail {
 template <class X, class... Option>
 constexpr rope_options combine_rope() {
   rope_options o;
-  (Option::apply(o), ...);
+  if constexpr (!(expression<Option> || ...)) (Option::apply(o), ...);
   if (o.width == dim(0)) o.width = X::type.s[-1];
   return o;
 }
@@ -164,10 +164,14 @@ template <class P>
 inline constexpr bool is_positions = expression<P>;
 template <class P, class X>
 constexpr bool positions_fit() {
-  constexpr shape p = P::type.s, x = X::type.s;
-  if (P::type.d != dtype::i32 || x.rank < 2) return false;
-  if (p.rank == 1) return p[0] == x[-2];
-  return p.rank == 2 && x.rank == 4 && p[1] == x[-2] && (p[0] == x[0] || p[0] == dim(1));
+  if constexpr (!expression<P>) {
+    return false;
+  } else {
+    constexpr shape p = P::type.s, x = X::type.s;
+    if (P::type.d != dtype::i32 || x.rank < 2) return false;
+    if (p.rank == 1) return p[0] == x[-2];
+    return p.rank == 2 && x.rank == 4 && p[1] == x[-2] && (p[0] == x[0] || p[0] == dim(1));
+  }
 }
 // Angles in float64: positions [T] -> [T, W/2]; [B, T] -> [B, 1, T, W/2].
 template <rope_options O, class P>
@@ -207,8 +211,12 @@ template <expression X, class... Option, rope_options O = detail::combine_rope<X
   requires(!(expression<Option> || ...) && !detail::rope_fits(X::type.s, O))
 Error rope(const X&, const Option&...);
 template <expression X, expression P, class... Option,
-          class Error = rope_positions_do_not_fit<shp_of<P>, shp_of<X>>>
-  requires(!(expression<Option> || ...) && !detail::positions_fit<P, X>())
+          rope_options O = detail::combine_rope<X, Option...>(),
+          class Error = std::conditional_t<detail::positions_fit<P, X>(),
+                                           rope_window_does_not_fit<O.width, O.offset, shp_of<X>>,
+                                           rope_positions_do_not_fit<shp_of<P>, shp_of<X>>>>
+  requires(!(expression<Option> || ...) &&
+           !(detail::positions_fit<P, X>() && detail::rope_fits(X::type.s, O)))
 Error rope(const X&, const P&, const Option&...);
 
 }  // namespace ropewalk

@@ -104,8 +104,8 @@ constexpr auto slice<Axis, Start, Count, Step>::grad(auto s) {
 
 // start + (count - 1) * step is beyond the axis (checked where the dims are fixed).
 template <int Axis, dim Start, dim Count, class X>
-class slice_out_of_range : public mistake<X> {
-  ~slice_out_of_range() = default;
+struct slice_out_of_range : mistake<X> {
+  static_assert(never<X>, "slice out of range");
 };
 namespace detail {
 constexpr bool slice_fits(const shape& s, int axis, dim start, dim count, int step) {

@@ -52,14 +52,14 @@ constexpr bool splits_into_heads() {
 
 // x is not [T, N * H * D] or [B, T, N * H * D].
 template <int N, dim H, class X>
-class cannot_split_into_heads : public mistake<X> {
-  ~cannot_split_into_heads() = default;
+struct cannot_split_into_heads : mistake<X> {
+  static_assert(never<X>, "cannot split into heads");
 };
 
 // The sizes do not add up to the axis.
 template <int Axis, class X>
-class split_sizes_do_not_add_up : public mistake<X> {
-  ~split_sizes_do_not_add_up() = default;
+struct split_sizes_do_not_add_up : mistake<X> {
+  static_assert(never<X>, "split sizes do not add up");
 };
 
 template <int Axis, dim... Size, expression X>
@@ -94,8 +94,8 @@ template <dim H, expression X, class Error = cannot_split_into_heads<1, H, shp_o
 Error split_heads(const X&);
 
 template <class X>
-class merge_heads_needs_rank_3_or_4 : public mistake<X> {
-  ~merge_heads_needs_rank_3_or_4() = default;
+struct merge_heads_needs_rank_3_or_4 : mistake<X> {
+  static_assert(never<X>, "merge heads needs rank 3 or 4");
 };
 template <expression X>
   requires(X::type.s.rank == 3 || X::type.s.rank == 4)

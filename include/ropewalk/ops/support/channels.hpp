@@ -32,13 +32,13 @@ namespace ropewalk {
 
 // x is not floating [N, C, ...].
 template <text Op, dtype D, class X>
-class needs_channels : public mistake<X> {
-  ~needs_channels() = default;
+struct needs_channels : mistake<X> {
+  static_assert(never<X>, "needs channels");
 };
 // A weight, bias or statistic that is not [C] beside x [N, C, ...].
 template <text Op, class X, class V>
-class not_one_number_per_channel : public mistake<X> {
-  ~not_one_number_per_channel() = default;
+struct not_one_number_per_channel : mistake<X> {
+  static_assert(never<X>, "not one number per channel");
 };
 
 }  // namespace ropewalk

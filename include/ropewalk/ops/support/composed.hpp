@@ -10,7 +10,7 @@ namespace ropewalk::detail {
 // Body called in the caller's scope, or in a scope of its own (where it has parameters).
 template <class Body, text Scope = "", class... In>
 constexpr auto call_body(const In&...) {
-  return present<call_t<Body, Scope, In...>>();
+  return present<call_t<Body, Scope, In...>, typename body_for<Body, In...>::results>();
 }
 
 }  // namespace ropewalk::detail

@@ -8,8 +8,8 @@ namespace ropewalk {
 
 // The last axis of a packed gate and up is not even.
 template <text Op, class X>
-class packed_halves_differ : public mistake<X> {
-  ~packed_halves_differ() = default;
+struct packed_halves_differ : mistake<X> {
+  static_assert(never<X>, "packed halves differ");
 };
 
 namespace detail {

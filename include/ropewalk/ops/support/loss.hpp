@@ -10,8 +10,8 @@ concept same_type = expression<X> && expression<Y> && X::type == Y::type;
 
 // The prediction and the target differ in shape.
 template <text Op, class X, class Y>
-class loss_shapes_differ : public mistake<shp<"[]">> {
-  ~loss_shapes_differ() = default;
+struct loss_shapes_differ : mistake<shp<"[]">> {
+  static_assert(never<X>, "loss shapes differ");
 };
 
 template <text Op, class X, class Y>
