@@ -1,5 +1,6 @@
 // The parameter store and how parameters start.
 #include <algorithm>
+#include <cstring>
 #include <map>
 
 #include <ropewalk/core/leaf.hpp>
@@ -21,7 +22,7 @@ std::uint64_t hash_of(std::string_view path) {
 
 constexpr std::size_t chunk = 1 << 14;
 
-// Element i takes value(i, generator at word 4 i); any order of chunks gives the same values.
+// Element i takes value(generator at word 4 i): any order of chunks gives the same values.
 template <class F>
 void fill(const tensor_view& t, std::uint64_t seed, pool& threads, F value) {
   const std::size_t n = t.elements();
@@ -36,7 +37,8 @@ void fill(const tensor_view& t, std::uint64_t seed, pool& threads, F value) {
 void initialise(const tensor_view& t, const attrs& a, std::uint64_t seed, pool& threads) {
   switch (a.i[0]) {
     case initializer::zeros:
-      return fill(t, 0, threads, [](rng&) { return 0.0; });
+      std::memset(t.ref().data, 0, t.elements() * dtype_size(t.type()));  // 0 in every type
+      return;
     case initializer::ones:
       return fill(t, 0, threads, [](rng&) { return 1.0; });
     case initializer::constant:
