@@ -46,6 +46,11 @@ constexpr op_info make_op_info() {
 template <class Family>
 inline constexpr op_info family_info = make_op_info<Family>();
 
+// How many names a type prints: what an operand used twice at one level doubles. let() counts one.
+template <class E>
+inline constexpr int weight = 1;
+inline constexpr int max_weight = 400;
+
 // Op gives `family`, `attributes` (attrs) and result(attrs, types, count, result index).
 template <class Op, class... In>
 struct node : expr_tag {
@@ -54,6 +59,9 @@ struct node : expr_tag {
   static constexpr tensor_type type =
       Op::family::result(Op::attributes, operand_types, static_cast<int>(sizeof...(In)), 0);
 };
+
+template <class Op, class... In>
+inline constexpr int weight<node<Op, In...>> = (1 + ... + weight<In>);
 
 // let(F): F's result under the name of F's closure type. Use what is used twice through it.
 template <class F>
@@ -78,6 +86,9 @@ struct pick<K, node<Op, In...>> : expr_tag {
   static constexpr tensor_type type = Op::family::result(
       Op::attributes, owner::operand_types, static_cast<int>(sizeof...(In)), K);
 };
+
+template <int K, class Node>
+inline constexpr int weight<pick<K, Node>> = 1 + weight<Node>;
 
 template <class E>
 inline constexpr record rec = E::make_record();

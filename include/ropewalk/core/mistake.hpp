@@ -6,7 +6,7 @@
 //   matmul_inner_dims_differ<shp<"[B, T, 512]">, shp<"[1376, 512]">>
 // and the line of the class below; no operand type, no function of the library. The class is an
 // expression of the likely type, so later lines do not complain too. Measured on a product in a
-// module's body, lines / bytes, g++ | clang: this 12 / 1290 | 14 / 1640; a private destructor
+// module's body, lines / bytes, g++ | clang: this 11 / 1598 | 18 / 2058; a private destructor
 // 34 / 5170 | 53 / 6273 (each copy is an error); a function marked unavailable prints every operand.
 #pragma once
 #include "ropewalk/core/expr.hpp"
@@ -28,6 +28,12 @@ struct mistake : expr_tag {
 template <text Op, class A, class B>
 struct shapes_do_not_broadcast : mistake<A> {
   static_assert(never<A>, "shapes do not broadcast");
+};
+// An operand is used twice, again and again, so its type doubles each time:
+//   let([=] { return x + f(x); }) names it, and the type starts again.
+template <text Op, class A>
+struct use_let_for_what_is_used_twice : mistake<A> {
+  static_assert(never<A>, "an operand used twice needs a name: let([=] { return x + f(x); })");
 };
 // An op on element types it does not take (D: those given).
 template <text Op, dtype D, class A>

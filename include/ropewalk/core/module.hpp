@@ -115,6 +115,11 @@ struct repeat_t<list<K...>, N, Scope, In...> : expr_tag {
   }
 };
 
+template <class K, text S, class... In>
+inline constexpr int weight<call_t<K, S, In...>> = (1 + ... + weight<In>);
+template <class P, dim N, text S, class... In>
+inline constexpr int weight<repeat_t<P, N, S, In...>> = (1 + ... + weight<In>);
+
 namespace detail {
 
 // What a call expression gives its user: itself, or its results one by one; where the body has a

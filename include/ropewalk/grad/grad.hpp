@@ -25,6 +25,11 @@ template <class Shp>
 struct no_differentiable_path_to_the_loss : mistake<Shp> {
   static_assert(never<Shp>, "no differentiable path to the loss");
 };
+// A gradient of a gradient through repeat<N> with N symbolic: its layers cannot be unrolled.
+template <class Shp>
+struct second_gradient_needs_fixed_repeats : mistake<Shp> {
+  static_assert(never<Shp>, "second gradient needs fixed repeats");
+};
 // A gradient is taken of a scalar: reduce the loss (sum, mean) or give a cotangent.
 template <class Shp>
 struct loss_is_not_a_scalar : mistake<Shp> {
@@ -43,12 +48,24 @@ inline constexpr bool has_path = false;
 template <class Y, class G, class X>
 inline constexpr bool has_path<Y, G, X, true> = path_exists<Y, G, X>();
 
+// Whether E is the gradient of a repeat whose count is symbolic, in terms of X.
+template <class E, class X>
+inline constexpr bool symbolic_repeat_of = false;
+template <class P, dim N, text S, int Args, int J, class... In, class X>
+inline constexpr bool symbolic_repeat_of<repeat_vjp_t<P, N, S, Args, J, In...>, X> =
+    !N.fixed() && (... || (index_of<root<In>, X> >= 0));
+template <class X, class Nodes>
+inline constexpr bool has_symbolic_repeat = false;
+template <class X, class... E>
+inline constexpr bool has_symbolic_repeat<X, list<E...>> = (... || symbolic_repeat_of<E, X>);
+
 // 0: fine; otherwise which rule is broken.
 template <class Y, class G, class X>
 constexpr int gradient_problem() {
   if constexpr (!is_floating(X::type.d)) return 1;
   else if constexpr (Y::type.s.rank != 0) return 2;
   else if constexpr (index_of<root<Y>, X> < 0) return 3;
+  else if constexpr (has_symbolic_repeat<X, nodes_of<root<Y>>>) return 5;
   else if constexpr (!has_path<Y, G, X>) return 4;
   else return 0;
 }
@@ -69,6 +86,10 @@ struct gradient_mistake<X, Y, 3> {
 template <class X, class Y>
 struct gradient_mistake<X, Y, 4> {
   using type = no_differentiable_path_to_the_loss<shp_of<X>>;
+};
+template <class X, class Y>
+struct gradient_mistake<X, Y, 5> {
+  using type = second_gradient_needs_fixed_repeats<shp_of<X>>;
 };
 template <class Y>
 using unit_seed = constant_t<1.0, Y::type.d>;

@@ -22,13 +22,22 @@ struct add : elementwise<add> {
 };
 }  // namespace op
 
+// Residuals are where types double, so sums watch for it.
+template <class A, class B>
+inline constexpr bool short_sum = weight<A> + weight<B> <= max_weight;
+
 template <expression A, expression B>
-  requires pairable<A, B>
+  requires(pairable<A, B> && short_sum<A, B>)
 constexpr auto operator+(const A&, const B&) {
   return detail::binary_node<op::add, A, B>{};
 }
 template <expression A, expression B, class Error = pair_mistake<"add", A, B>>
   requires(!pairable<A, B>)
+Error operator+(const A&, const B&);
+template <expression A, expression B,
+          class Error = use_let_for_what_is_used_twice<
+              "add", shp_of<node<op::add, detail::left_of<A, B>, detail::right_of<A, B>>>>>
+  requires(pairable<A, B> && !short_sum<A, B>)
 Error operator+(const A&, const B&);
 
 }  // namespace ropewalk

@@ -99,8 +99,8 @@ struct linear_cross_entropy_backward : linear_cross_entropy_backward_family {
 
 // x is not labels' shape with the columns of w behind, or labels are not i32.
 template <class X, class W, class Labels>
-class linear_cross_entropy_shapes_differ : public mistake<shp<"[]">> {
-  ~linear_cross_entropy_shapes_differ() = default;
+struct linear_cross_entropy_shapes_differ : mistake<shp<"[]">> {
+  static_assert(never<X>, "linear cross entropy shapes differ");
 };
 namespace detail {
 template <class X, class W, class L>
