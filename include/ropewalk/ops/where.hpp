@@ -32,10 +32,12 @@ struct where : elementwise<where> {
 // The choices do not pair; or the condition does not broadcast with their shape.
 namespace detail {
 template <class C, class A, class B, bool Pairable>
-struct where_mistake {
+struct where_mistake {};
+template <expression C, expression A, expression B>
+struct where_mistake<C, A, B, false> {
   using type = ropewalk::pair_mistake<"where", A, B>;
 };
-template <class C, class A, class B>
+template <expression C, expression A, expression B>
 struct where_mistake<C, A, B, true> {
   using type = shapes_do_not_broadcast<"where", shp_of<C>, shp_of<A>>;
 };
