@@ -241,7 +241,10 @@ std::string printer::raw_text(int e) {
   if (const auto it = names_.find(e); it != names_.end()) return it->second;
   const expr_node n = a_[e];
   auto arg = [&](int k) { return inline_text(k); };
-  auto call = [&](const char* f) { return std::string(f) + "(" + arg(n.a) + (n.b >= 0 ? ", " + arg(n.b) : "") + ")"; };
+  auto call = [&](const char* f) {
+    return std::string(f) + "(" + arg(n.a) + (n.b >= 0 ? ", " + arg(n.b) : "") +
+           (n.c >= 0 ? ", " + arg(n.c) : "") + ")";
+  };
   auto infix = [&](const char* o) { return "(" + arg(n.a) + " " + o + " " + arg(n.b) + ")"; };
   const bool whole = n.type == dtype::i32;
   switch (n.op) {
@@ -318,7 +321,7 @@ kernel_text printer::finish(int parallel, std::int64_t grain) {
     r.scratch.push_back(arrays_[k].elements);
   }
   for (std::size_t k = 0; k < dims_.size(); ++k)
-    sizes += "  const long n" + std::to_string(k) + " = a.dims[" + std::to_string(k) + "];\n";
+    sizes += "  [[maybe_unused]] const long n" + std::to_string(k) + " = a.dims[" + std::to_string(k) + "];\n";
   r.dims = dims_;
   r.text = "{\n" + pointers + sizes + arrays + body_ + "}\n";
   return r;

@@ -318,7 +318,7 @@ int arena::apply(scalar_op op, std::span<const int> args) {
     case scalar_op::logical_not:
       if ((*this)[a].op == scalar_op::logical_not) return (*this)[a].a;
       return put({.op = op, .type = dtype::boolean, .a = a});
-    case scalar_op::random: return put({.op = op, .type = dtype::f32, .a = a, .b = b});
+    case scalar_op::random: return put({.op = op, .type = dtype::f32, .a = a, .b = b, .c = c});
     default: break;
   }
   return put({.op = op, .type = d, .a = a, .b = b, .c = c});

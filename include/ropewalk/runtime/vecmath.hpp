@@ -1,14 +1,11 @@
-// The scalar math of generated kernels. Everything on float is branch-free so that loops over it
-// vectorise; double goes to the C library. The file is compiled once per instruction set, in the
-// namespace that ROPEWALK_ISA_NAMESPACE names.
-//
-// Measured over their ranges against double (tests/cpu/vecmath.cpp): exp 1.1 ulp, log 1.5, tanh 2,
-// erf 2, sin and cos 1.5. Coefficients are weighted least-squares fits to the functions, pushed
-// towards the smallest largest relative error.
+// The scalar math of generated kernels. The functions of float are branch-free, so that loops over
+// them vectorise; the file is compiled once per instruction set, in the namespace that
+// ROPEWALK_ISA_NAMESPACE names. Errors are in units of the last place, measured over all floats
+// (tests/graph/vecmath.cpp). The functions of double call the C library.
 #pragma once
 #include <cmath>
 #include <cstdint>
-#include <cstring>
+#include <limits>
 
 namespace ropewalk::ROPEWALK_ISA_NAMESPACE {
 namespace {
@@ -17,6 +14,12 @@ template <class T>
 inline T larger(T a, T b) { return a > b ? a : b; }
 template <class T>
 inline T smaller(T a, T b) { return a < b ? a : b; }
+
+inline int bits_of(float x) { return __builtin_bit_cast(int, x); }
+inline float float_of(int x) { return __builtin_bit_cast(float, x); }
+inline std::int64_t bits_of(double x) { return __builtin_bit_cast(std::int64_t, x); }
+inline double double_of(std::int64_t x) { return __builtin_bit_cast(double, x); }
+
 inline float absolute(float x) { return __builtin_fabsf(x); }
 inline double absolute(double x) { return __builtin_fabs(x); }
 inline int absolute(int x) { return x < 0 ? -x : x; }
@@ -25,135 +28,207 @@ inline double sqrt(double x) { return __builtin_sqrt(x); }
 inline float rsqrt(float x) { return 1.0f / __builtin_sqrtf(x); }
 inline double rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }
 
-inline std::int32_t bits_of(float x) { return __builtin_bit_cast(std::int32_t, x); }
-inline float float_of(std::int32_t i) { return __builtin_bit_cast(float, i); }
-
-// e^x: x = n ln 2 + r, |r| <= ln 2 / 2. Results that would be subnormal are 0.
+// e^x = 2^n e^r, |r| <= ln 2 / 2; e^r = 1 + r + r^2 q(r), q fitted to 3.3e-9. 2^n is multiplied in
+// two halves: subnormal results are right, large ones become infinite. NaN passes the bounds.
 inline float exp(float x) {
-  const float t = x * 1.44269504f + 12582912.0f;  // 1.5 * 2^23: the low bits of t hold n
-  const float n = t - 12582912.0f;
-  const float r = (x - n * 0.693145751953125f) - n * 1.42860682e-6f;
-  float q = 1.38145379e-3f;
-  q = q * r + 8.36874532e-3f;
-  q = q * r + 4.16683908e-2f;
-  q = q * r + 1.66665204e-1f;
-  q = q * r + 4.99999934e-1f;
+  const float low = x < -104.0f ? -104.0f : x;
+  const float y = low > 89.0f ? 89.0f : low;
+  const float t = y * 1.44269504f + 12582912.0f;  // the low bits of t hold n
+  const int n = bits_of(t) - 0x4B400000;
+  const float m = t - 12582912.0f;
+  const float r = (y - m * 0.693145751953125f) - m * 1.42860677e-6f;
+  float q = 1.381314508e-3f;
+  q = q * r + 8.369418836e-3f;
+  q = q * r + 4.166845678e-2f;
+  q = q * r + 1.666651479e-1f;
+  q = q * r + 4.999999305e-1f;
   const float e = (q * r) * r + r + 1.0f;
-  const std::uint32_t power = (static_cast<std::uint32_t>(bits_of(t)) << 23) + (127u << 23);
-  const float y = e * float_of(static_cast<std::int32_t>(power));
-  const float high = 2.0f * (e * float_of(static_cast<std::int32_t>(power - (1u << 23))));  // n = 128
-  return x < -87.33f ? 0.0f : x > 88.7228394f ? HUGE_VALF : x > 88.0f ? high : y;
+  const int half = n >> 1;
+  return e * float_of((half + 127) << 23) * float_of((n - half + 127) << 23);
 }
 
-// log x: x = 2^k m, m in [sqrt(1/2), sqrt(2)); log 0 = -inf, of negatives NaN.
+// x = 2^e (1 + f), sqrt(1/2) <= 1 + f < sqrt(2); log(1 + f) = f - f^2 / 2 + f^3 q(f).
 inline float log(float x) {
-  const bool tiny = x < 1.17549435e-38f;
-  const float scaled = tiny ? x * 8388608.0f : x;
-  const std::int32_t i = bits_of(scaled);
-  const std::int32_t k = (i - 0x3f3504f3) >> 23;  // 0x3f3504f3: sqrt(1/2)
-  const float f = float_of(i - k * 8388608) - 1.0f;
-  const float e = static_cast<float>(k) - (tiny ? 23.0f : 0.0f);
-  float p = 0.0692600322f;
-  p = p * f - 0.1180784f;
-  p = p * f + 0.118778376f;
-  p = p * f - 0.123818054f;
-  p = p * f + 0.142177273f;
-  p = p * f - 0.166693571f;
-  p = p * f + 0.200022724f;
-  p = p * f - 0.249999853f;
-  p = p * f + 0.333333098f;
-  const float s = f * f;
-  const float low = p * f * s + e * 1.42860682e-6f - 0.5f * s;
-  const float y = e * 0.693145751953125f + (f + low);
-  const float special = x == 0.0f ? -HUGE_VALF : x < 0.0f ? __builtin_nanf("") : x;
-  return x > 0.0f && x < HUGE_VALF ? y : special;
+  const bool tiny = x < 1.17549435e-38f;  // subnormals are scaled; zero and below are set below
+  const float s = tiny ? x * 8388608.0f : x;
+  const int i = bits_of(s) - 0x3F3504F3;
+  const float e = static_cast<float>((i >> 23) - (tiny ? 23 : 0));
+  const float f = float_of((i & 0x007FFFFF) + 0x3F3504F3) - 1.0f;
+  float q = 6.746651523e-2f;
+  q = q * f - 1.167565457e-1f;
+  q = q * f + 1.188815885e-1f;
+  q = q * f - 1.240558824e-1f;
+  q = q * f + 1.421955273e-1f;
+  q = q * f - 1.666799590e-1f;
+  q = q * f + 2.000211864e-1f;
+  q = q * f - 2.500000960e-1f;
+  q = q * f + 3.333331260e-1f;
+  const float z = f * f;
+  const float y = (q * f) * z + (e * 1.42860677e-6f - 0.5f * z);
+  const float r = (y + f) + e * 0.693145751953125f;
+  const float inf = std::numeric_limits<float>::infinity();
+  const float zero = x == 0.0f ? -inf : r;
+  const float nan = x < 0.0f ? std::numeric_limits<float>::quiet_NaN() : zero;
+  return x < inf ? nan : x;  // inf and NaN give themselves
 }
 
-// tanh x: odd polynomial near 0, else 1 - 2 / (e^2|x| + 1).
+// |x| < 0.625: x + x^3 q(x^2); beyond: 1 - 2 / (e^(2|x|) + 1), with the sign of x.
 inline float tanh(float x) {
-  const float a = absolute(x), s = x * x;
-  float p = -0.0056039114f;
-  p = p * s + 0.020551717f;
-  p = p * s - 0.053714108f;
-  p = p * s + 0.13331152f;
-  p = p * s - 0.33333272f;
-  const float near = x + x * (s * p);
-  const float far = 1.0f - 2.0f / (exp(2.0f * smaller(a, 10.0f)) + 1.0f);
-  const float signed_far = x < 0.0f ? -far : far;
-  const float y = a < 0.625f ? near : signed_far;
-  return x == x ? y : x;
+  const float a = absolute(x), z = x * x;
+  float q = 2.142961751e-3f;
+  q = q * z - 8.177398100e-3f;
+  q = q * z + 2.170070314e-2f;
+  q = q * z - 5.394676304e-2f;
+  q = q * z + 1.333320601e-1f;
+  q = q * z - 3.333333080e-1f;
+  const float near = (q * z) * x + x;
+  const float b = a > 10.0f ? 10.0f : a;
+  const float far = 1.0f - 2.0f / (exp(b + b) + 1.0f);
+  const float signed_far = float_of((bits_of(far) & 0x7FFFFFFF) | (bits_of(x) & ~0x7FFFFFFF));
+  return a < 0.625f ? near : signed_far;
 }
 
-// erf x: odd polynomial to |x| = 1, else 1 - e^-p(|x|).
+// |x| < 1: x p(x^2); beyond: 1 - e^-q(|x|), q = -log erfc.
 inline float erf(float x) {
-  const float a = absolute(x), s = x * x, b = smaller(a, 4.0f);
-  float p = 7.88912185e-05f;
-  p = p * s - 0.000802084197f;
-  p = p * s + 0.00518953542f;
-  p = p * s - 0.0268544446f;
-  p = p * s + 0.112836002f;
-  p = p * s - 0.376126271f;
-  const float near = x + x * (p * s + 0.12837917f);
-  float q = 2.24203498e-07f;
-  q = q * b + 1.85021869e-05f;
-  q = q * b - 0.000421962462f;
-  q = q * b + 0.00413861324f;
-  q = q * b - 0.02507082f;
-  q = q * b + 0.108238938f;
-  q = q * b + 0.633363783f;
-  q = q * b + 1.12951381f;
-  q = q * b - 0.000175577806f;
+  const float a = absolute(x), z = x * x;
+  float p = -9.644997951e-6f;
+  p = p * z + 1.125826352e-4f;
+  p = p * z - 8.483027939e-4f;
+  p = p * z + 5.220960801e-3f;
+  p = p * z - 2.686540641e-2f;
+  p = p * z + 1.128378211e-1f;
+  p = p * z - 3.761263845e-1f;
+  const float near = x + x * (p * z + 0.128379167f);
+  const float b = a > 4.0f ? 4.0f : a;
+  float q = 2.165222766e-5f;
+  q = q * b - 4.409418169e-4f;
+  q = q * b + 4.202675833e-3f;
+  q = q * b - 2.520335282e-2f;
+  q = q * b + 1.084110830e-1f;
+  q = q * b + 6.332266290e-1f;
+  q = q * b + 1.129575125f;
+  q = q * b - 1.873603506e-4f;
   const float far = 1.0f - exp(-q);
-  const float signed_far = x < 0.0f ? -far : far;
-  const float y = a < 0.96f ? near : signed_far;
-  return x == x ? y : x;
+  const float signed_far = float_of((bits_of(far) & 0x7FFFFFFF) | (bits_of(x) & ~0x7FFFFFFF));
+  return a < 1.0f ? near : signed_far;
 }
 
-// sin and cos: reduced by pi/2 in double in two parts (33 bits and the rest): full accuracy to |x| = 10^6.
-struct quarter {
-  float r;
-  std::int32_t n;
-};
-inline quarter reduce_quarter(float x) {
-  const double t = static_cast<double>(x) * 0.63661977236758134308 + 6755399441055744.0;
-  const double n = t - 6755399441055744.0;
-  const double r = (static_cast<double>(x) - n * 1.57079632673412561417) - n * 6.07710050650619e-11;
-  return {static_cast<float>(r), static_cast<std::int32_t>(__builtin_bit_cast(std::int64_t, t))};
+// Sine of x + quarter * pi / 2. The reduction by pi / 2 is in double: exact products for |x| up to
+// 1.6e6 (positions times frequencies stay far below), growing errors beyond.
+inline float sine_from(float x, double quarter) {
+  const double d = static_cast<double>(x);
+  const double n = (d * 0.63661977236758134 + 6755399441055744.0) - 6755399441055744.0;
+  const double r = (d - n * 1.57079632673412561) - n * 6.07710050650619225e-11;
+  const double turn = n + quarter;
+  const int k = static_cast<int>(turn - 4.0 * __builtin_floor(turn * 0.25));
+  const float f = static_cast<float>(r), z = f * f;
+  float s = 2.717366699e-6f;
+  s = s * z - 1.983923266e-4f;
+  s = s * z + 8.333329056e-3f;
+  s = s * z - 1.666666664e-1f;
+  const float sine = (s * z) * f + f;
+  float c = -2.719862825e-7f;
+  c = c * z + 2.479937273e-5f;
+  c = c * z - 1.388888316e-3f;
+  c = c * z + 4.166666662e-2f;
+  const float cosine = (c * z) * z + (1.0f - 0.5f * z);
+  const float v = (k & 1) != 0 ? cosine : sine;
+  return float_of(bits_of(v) ^ ((k & 2) << 30));
 }
-inline float sin_near(float r) {
-  const float s = r * r;
-  float p = 2.71756819e-06f;
-  p = p * s - 0.00019839257f;
-  p = p * s + 0.00833332915f;
-  p = p * s - 0.166666666f;
-  return r + r * (s * p);
-}
-inline float cos_near(float r) {
-  const float s = r * r;
-  float p = 2.44312404e-05f;
-  p = p * s - 0.00138873063f;
-  p = p * s + 0.0416666457f;
-  return 1.0f - (0.5f * s - s * s * p);
-}
-inline float sin(float x) {
-  const quarter q = reduce_quarter(x);
-  const float y = (q.n & 1) != 0 ? cos_near(q.r) : sin_near(q.r);
-  return (q.n & 2) != 0 ? -y : y;
-}
-inline float cos(float x) {
-  const quarter q = reduce_quarter(x);
-  const float y = (q.n & 1) != 0 ? sin_near(q.r) : cos_near(q.r);
-  return ((q.n + 1) & 2) != 0 ? -y : y;
+inline float sin(float x) { return sine_from(x, 0.0); }
+inline float cos(float x) { return sine_from(x, 1.0); }
+
+// |x|^y = 2^(y log2 |x|) in double; the sign is that of x for odd whole y.
+inline float pow(float x, float y) {
+  const double a = static_cast<double>(absolute(x)), w = static_cast<double>(y);
+  const std::int64_t i = bits_of(a) - 0x3FE6A09E667F3BCD;  // of sqrt(1/2); a float is never subnormal
+  const double e = static_cast<double>(static_cast<int>(i >> 52));
+  const double m = double_of((i & 0x000FFFFFFFFFFFFF) + 0x3FE6A09E667F3BCD);
+  const double s = (m - 1.0) / (m + 1.0), z = s * s;
+  double p = 1.0 / 13;
+  p = p * z + 1.0 / 11;
+  p = p * z + 1.0 / 9;
+  p = p * z + 1.0 / 7;
+  p = p * z + 1.0 / 5;
+  p = p * z + 1.0 / 3;
+  p = p * z + 1.0;
+  double l = e + s * p * 2.8853900817779268;  // log2 |x|
+  l = a == 0.0 ? -std::numeric_limits<double>::infinity() : l;
+  l = a <= 3.5e38 ? l : a;  // inf and NaN
+  double t = w * l;
+  t = t < -300.0 ? -300.0 : t;
+  t = t > 300.0 ? 300.0 : t;
+  const double u = t + 6755399441055744.0, f = (t - (u - 6755399441055744.0)) * 0.69314718055994531;
+  double q = 1.0 / 362880;
+  q = q * f + 1.0 / 40320;
+  q = q * f + 1.0 / 5040;
+  q = q * f + 1.0 / 720;
+  q = q * f + 1.0 / 120;
+  q = q * f + 1.0 / 24;
+  q = q * f + 1.0 / 6;
+  q = q * f + 0.5;
+  q = q * f + 1.0;
+  q = q * f + 1.0;
+  const float r = static_cast<float>(q * double_of(bits_of(1.0) + (bits_of(u) << 52)));
+  const bool whole = __builtin_floorf(y) == y;
+  const bool odd = whole && __builtin_floorf(y * 0.5f) * 2.0f != y;
+  const float negative = whole ? (odd ? -r : r) : std::numeric_limits<float>::quiet_NaN();
+  const float v = x < 0.0f ? negative : r;
+  return y == 0.0f || x == 1.0f ? 1.0f : v;
 }
 
-inline float pow(float x, float y) { return std::pow(x, y); }
-inline double exp(double x) { return std::exp(x); }
-inline double log(double x) { return std::log(x); }
-inline double sin(double x) { return std::sin(x); }
-inline double cos(double x) { return std::cos(x); }
-inline double tanh(double x) { return std::tanh(x); }
-inline double erf(double x) { return std::erf(x); }
-inline double pow(double x, double y) { return std::pow(x, y); }
+inline double exp(double x) { return __builtin_exp(x); }
+inline double log(double x) { return __builtin_log(x); }
+inline double sin(double x) { return __builtin_sin(x); }
+inline double cos(double x) { return __builtin_cos(x); }
+inline double tanh(double x) { return __builtin_tanh(x); }
+inline double erf(double x) { return __builtin_erf(x); }
+inline double pow(double x, double y) { return __builtin_pow(x, y); }
+
+// Philox 4x32-10 (train/rng.hpp) with key (low, high) and counter (at, 0, 0, 0): the first word as a
+// float in [0, 1).
+inline float random(int low, int high, int at) {
+  std::uint32_t k0 = static_cast<std::uint32_t>(low), k1 = static_cast<std::uint32_t>(high);
+  std::uint32_t c0 = static_cast<std::uint32_t>(at), c1 = 0, c2 = 0, c3 = 0;
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t a = 0xD2511F53ull * c0, b = 0xCD9E8D57ull * c2;
+    c0 = static_cast<std::uint32_t>(b >> 32) ^ c1 ^ k0;
+    c1 = static_cast<std::uint32_t>(b);
+    c2 = static_cast<std::uint32_t>(a >> 32) ^ c3 ^ k1;
+    c3 = static_cast<std::uint32_t>(a);
+    k0 += 0x9E3779B9u;
+    k1 += 0xBB67AE85u;
+  }
+  return static_cast<float>(static_cast<int>(c0 >> 8)) * 0x1p-24f;
+}
+
+// f16 and bf16 are stored as 16 bits and computed in f32; rounding is to nearest, ties to even.
+inline float from_bf16(std::uint16_t h) { return float_of(static_cast<int>(h) << 16); }
+inline std::uint16_t to_bf16(float x) {
+  const std::uint32_t b = __builtin_bit_cast(std::uint32_t, x);
+  const std::uint32_t r = (b + 0x7FFFu + ((b >> 16) & 1u)) >> 16;
+  return static_cast<std::uint16_t>(x == x ? r : (b >> 16) | 0x40u);
+}
+inline float from_f16(std::uint16_t h) {
+  const std::uint32_t sign = static_cast<std::uint32_t>(h & 0x8000u) << 16;
+  const std::uint32_t body = static_cast<std::uint32_t>(h & 0x7FFFu) << 13;
+  // Rebiasing by a product is exact, also for subnormals; inf and NaN keep their exponent.
+  const float scaled = __builtin_bit_cast(float, body) * 0x1p112f;
+  const std::uint32_t finite = __builtin_bit_cast(std::uint32_t, scaled);
+  const std::uint32_t r = body >= 0x0F800000u ? body | 0x7F800000u : finite;
+  return __builtin_bit_cast(float, r | sign);
+}
+inline std::uint16_t to_f16(float x) {
+  const std::uint32_t b = __builtin_bit_cast(std::uint32_t, x), sign = (b >> 16) & 0x8000u;
+  const std::uint32_t m = b & 0x7FFFFFFFu;
+  // Normal results: rebias and round the 13 bits that go. Subnormal ones: adding 0.5 rounds.
+  const std::uint32_t normal = (m - 0x38000000u + 0xFFFu + ((m >> 13) & 1u)) >> 13;
+  const float shifted = __builtin_bit_cast(float, m) + 0.5f;
+  const std::uint32_t small = __builtin_bit_cast(std::uint32_t, shifted) - 0x3F000000u;
+  const std::uint32_t finite = m < 0x38800000u ? small : normal;
+  const std::uint32_t large = m > 0x7F800000u ? 0x7E00u : 0x7C00u;  // NaN, or too large
+  return static_cast<std::uint16_t>((m >= 0x477FF000u ? large : finite) | sign);
+}
 
 }  // namespace
 }  // namespace ropewalk::ROPEWALK_ISA_NAMESPACE
