@@ -109,7 +109,7 @@ inline constexpr auto attention_composed_module = module<"attention_composed">([
   auto q5 = reshape<batch, groups, share, sq[-2], sq[-1]>(q);
   auto k5 = reshape<batch, groups, 1, sk[-2], sk[-1]>(k);
   auto v5 = reshape<batch, groups, 1, sv[-2], sv[-1]>(v);
-  auto scale = [] {
+  auto scale = [&] {
     if constexpr (O.scale.v != 0) return constant<O.scale, type>;
     else return rsqrt(dim_value<sq[-1], type>());
   }();
