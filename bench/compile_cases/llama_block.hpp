@@ -35,7 +35,8 @@ constexpr auto loss_of(const X& x) {
 // Layers First .. First + N - 1 as calls.
 template <int First, int N, class X>
 constexpr auto layers(X x) {
-  if constexpr (N == 0) return x;
+  if constexpr (N == 0)
+    return x;
   else
     return layers<First + 1, N - 1>(
         call<join_text<text("h"), ropewalk::detail::number_text<First>()>()>(block)(x));

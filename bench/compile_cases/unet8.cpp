@@ -3,9 +3,8 @@
 #include "llama_block.hpp"
 
 namespace model {
-inline constexpr auto merge = module<"merge">([](auto x, auto skip) {
-  return call<"block">(block)(linear<"mix", C>(concat<-1>(x, skip)));
-});
+inline constexpr auto merge = module<"merge">(
+    [](auto x, auto skip) { return call<"block">(block)(linear<"mix", C>(concat<-1>(x, skip))); });
 // Down to depth 8 and back up, each level joined with what went down there.
 template <int Level, class X>
 constexpr auto level(X x) {

@@ -20,17 +20,17 @@ constexpr auto hessian(const Loss& loss) {
   return outputs(output<"loss">(product(loss)), output<"grad.x">(grad(product(loss), x)));
 }
 
-inline constexpr auto layer = module<"layer">(
-    [](auto a) { return a + tanh(linear<"w", C>(a)) * sigmoid(a); });
-inline constexpr auto nested = module<"nested">(
-    [](auto a) { return call<"in">(layer)(rms_norm<"n">(a)); });
+inline constexpr auto layer =
+    module<"layer">([](auto a) { return a + tanh(linear<"w", C>(a)) * sigmoid(a); });
+inline constexpr auto nested =
+    module<"nested">([](auto a) { return call<"in">(layer)(rms_norm<"n">(a)); });
 
-inline constexpr auto plain = program<"so_plain">(
-    [] { return hessian(sum(exp(tanh(x)) * x * x)); });
-inline constexpr auto called = program<"so_called">(
-    [] { return hessian(mean(square(call<"h0">(nested)(x)))); });
-inline constexpr auto repeated = program<"so_repeated">(
-    [] { return hessian(mean(square(repeat<2, "h">(layer)(x)))); });
+inline constexpr auto plain =
+    program<"so_plain">([] { return hessian(sum(exp(tanh(x)) * x * x)); });
+inline constexpr auto called =
+    program<"so_called">([] { return hessian(mean(square(call<"h0">(nested)(x)))); });
+inline constexpr auto repeated =
+    program<"so_repeated">([] { return hessian(mean(square(repeat<2, "h">(layer)(x)))); });
 // Parameter gradients of a loss that contains a gradient (a gradient penalty).
 inline constexpr auto penalty = program<"so_penalty">([] {
   constexpr auto inner = mean(square(call<"h0">(layer)(x)));
@@ -51,8 +51,8 @@ inline constexpr auto attended =
     program<"so_attended">([] { return hessian(call<"a">(heads)(x)); });
 
 // The straight-through estimator, and a rule with two operands.
-inline constexpr auto rounded = with_gradient<"rounded">(
-    [](auto a) { return sign(a); }, [](auto, auto ct) { return ct; });
+inline constexpr auto rounded =
+    with_gradient<"rounded">([](auto a) { return sign(a); }, [](auto, auto ct) { return ct; });
 inline constexpr auto product_rule = with_gradient<"product">(
     [](auto a, auto b) { return a * b; },
     [](auto a, auto b, auto ct) { return results{ct * b, ct * a * constant<3.0>}; });

@@ -1,13 +1,14 @@
 // How a mistake in a model becomes a short compiler message.
 //
-// Every public function that can be misused has a second overload, taken when its rule is broken: its
-// result is a class NAMED AFTER THE MISTAKE, and completing that class fails. The compiler completes it
-// where the user calls, so what it prints is that call, the class with both shapes,
+// Every public function that can be misused has a second overload, taken when its rule is broken:
+// its result is a class NAMED AFTER THE MISTAKE, and completing that class fails. The compiler
+// completes it where the user calls, so what it prints is that call, the class with both shapes,
 //   matmul_inner_dims_differ<shp<"[B, T, 512]">, shp<"[1376, 512]">>
 // and the line of the class below; no operand type, no function of the library. The class is an
 // expression of the likely type, so later lines do not complain too. Measured on a product in a
 // module's body, lines / bytes, g++ | clang: this 11 / 1598 | 18 / 2058; a private destructor
-// 34 / 5170 | 53 / 6273 (each copy is an error); a function marked unavailable prints every operand.
+// 34 / 5170 | 53 / 6273 (each copy is an error); a function marked unavailable prints every
+// operand.
 #pragma once
 #include "ropewalk/core/expr.hpp"
 

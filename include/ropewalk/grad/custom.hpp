@@ -2,14 +2,15 @@
 //
 //   inline constexpr auto clipped = with_gradient<"clipped">(
 //       [](auto x) { return x; },                            // the value
-//       [](auto x, auto ct) { return clamp(ct, -1.0, 1.0); } // (operands..., cotangent) -> cotangents
+//       [](auto x, auto ct) { return clamp(ct, -1.0, 1.0); } // (operands..., cotangent) ->
+//       cotangents
 //   );
 //   auto y = clipped(x);
 //
 // With several operands the rule returns results{one cotangent per operand}, each of its operand's
 // type. The rule is an expression like any other and can be differentiated again. What the forward
-// lambda mentions beside its operands (parameters) keeps its ordinary gradient: hand in as an operand
-// what the rule is to govern.
+// lambda mentions beside its operands (parameters) keeps its ordinary gradient: hand in as an
+// operand what the rule is to govern.
 #pragma once
 #include "ropewalk/grad/vjp.hpp"
 
@@ -25,7 +26,8 @@ struct with_gradient_t {
   template <expression... In>
   constexpr auto operator()(const In&...) const {
     using results = typename detail::body_for<with_gradient_t, In...>::results;
-    static_assert(detail::length<results> == 1, "an expression with its own gradient is one result");
+    static_assert(detail::length<results> == 1,
+                  "an expression with its own gradient is one result");
     return call_t<with_gradient_t, "", In...>{};
   }
 };
@@ -53,9 +55,8 @@ struct gradient_rule<call_t<with_gradient_t<Name, Forward, Rule>, S, In...>> {
   template <int J, class Site>
   static constexpr auto of(Site) {
     return detail::call_gradient<Site, void>(
-        std::make_index_sequence<sizeof...(In)>(), std::index_sequence<0>(), []<class... X>(X...) {
-          return call_t<detail::rule_part<Name, Rule, J>, S, X...>{};
-        });
+        std::make_index_sequence<sizeof...(In)>(), std::index_sequence<0>(),
+        []<class... X>(X...) { return call_t<detail::rule_part<Name, Rule, J>, S, X...>{}; });
   }
 };
 
