@@ -1,4 +1,4 @@
-// + - * /: golden values, gradients, adjoints.
+// + - * /: golden values, gradients, adjoints, compiled kernels.
 #include <doctest/doctest.h>
 
 #include "arithmetic_programs.hpp"
@@ -39,4 +39,9 @@ TEST_CASE("gradients of + - * / match central differences") {
 
 TEST_CASE("+ - * /: linear ops and their gradients are adjoint") {
   for (const program_table& t : linear) check_adjoint(t);
+}
+
+TEST_CASE("compiled kernels of + - * / match the reference") {
+  for (const program_table& t : smooth) check_kernels(t);
+  for (const program_table& t : positive) check_kernels(t, {0.4, 2});
 }

@@ -41,7 +41,9 @@ TEST_CASE("batch_norm in training: values, gradients, running statistics") {
             t, statistics,
             {{"w", filled({3}, 1)}, {"b", filled({3}, 0)}, {"d_out", filled({4, 3, 2, 2}, 1)}}) ==
         2);
-  check_gradients(t, {}, {{"mean", filled({3}, 0)}, {"var", filled({3}, 1)}});
+  const values states{{"mean", filled({3}, 0)}, {"var", filled({3}, 1)}};
+  check_gradients(t, {}, states);
+  check_kernels(t, {}, states);
 }
 
 TEST_CASE("batch_norm outside of training uses the running statistics and leaves them alone") {
@@ -49,6 +51,7 @@ TEST_CASE("batch_norm outside of training uses the running statistics and leaves
   const values more{{"mean", filled({3}, 0.5)}, {"var", filled({3}, 2)}};
   check_golden(t, more);
   check_gradients(t, {}, more);
+  check_kernels(t, {}, more);
   CHECK(flatten(t).updates.empty());
 }
 

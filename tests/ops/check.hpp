@@ -30,6 +30,13 @@ void check_gradients(const ropewalk::program_table& t, interval in = {}, const v
 void check_adjoint(const ropewalk::program_table& t, const values& more = {},
                    std::span<const ropewalk::dim_binding> bindings = {});
 
+// The program's compiled float32 kernels agree with the float64 reference, both given inputs that
+// float32 holds: the golden file's (random ones where there is none), and random ones. Tolerance:
+// 1e-5 of the largest magnitude of each output; integers and infinities exactly. 1 and 3 threads
+// give the same bits.
+void check_kernels(const ropewalk::program_table& t, interval in = {}, const values& more = {},
+                   std::span<const ropewalk::dim_binding> bindings = {});
+
 // Random values for the float leaves of a graph, `more` for the others.
 values random_leaves(const ropewalk::program_graph& p, interval in, const values& more,
                      std::span<const ropewalk::dim_binding> bindings, std::mt19937& r);

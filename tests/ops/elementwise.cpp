@@ -1,4 +1,4 @@
-// Elementwise ops: golden values, gradients, adjoints.
+// Elementwise ops: golden values, gradients, adjoints, compiled kernels.
 #include <doctest/doctest.h>
 
 #include "check.hpp"
@@ -42,4 +42,9 @@ TEST_CASE("gradients of elementwise ops match central differences") {
 
 TEST_CASE("elementwise ops: linear ops and their gradients are adjoint") {
   for (const program_table& t : linear) check_adjoint(t);
+}
+
+TEST_CASE("compiled kernels of elementwise ops match the reference") {
+  for (const program_table& t : smooth) check_kernels(t);
+  for (const program_table& t : positive) check_kernels(t, {0.4, 2});
 }

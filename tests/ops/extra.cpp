@@ -119,3 +119,14 @@ TEST_CASE("symbolic dims are bound late") {
 TEST_CASE("rank 0, sizes of 1, ranks 5 and 6") {
   for (const program_table& t : odd) check_gradients(t);
 }
+
+TEST_CASE("compiled kernels of all of these match the reference") {
+  for (const formula& f : elementwise) check_kernels(f.program, f.in);
+  for (const program_table& t : grouped) check_kernels(t);
+  for (const program_table& t : odd) check_kernels(t);
+  for (const std::int64_t b : {1, 3})
+    for (const std::int64_t t : {2, 5, 70}) {
+      const dim_binding bound[] = {{B, b}, {T, t}};
+      for (const program_table& p : symbolic) check_kernels(p, {}, {}, bound);
+    }
+}

@@ -1,4 +1,4 @@
-// Losses: golden values, gradients, adjoints.
+// Losses: golden values, gradients, adjoints, compiled kernels.
 #include <doctest/doctest.h>
 
 #include "check.hpp"
@@ -32,4 +32,8 @@ TEST_CASE("losses match the golden values") {
 
 TEST_CASE("gradients of losses match central differences") {
   for (const program_table& t : smooth) check_gradients(t);
+}
+
+TEST_CASE("compiled kernels of losses match the reference") {
+  for (const program_table& t : smooth) check_kernels(t);
 }

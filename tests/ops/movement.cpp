@@ -1,4 +1,4 @@
-// Movement of elements: golden values, gradients, adjoints.
+// Movement of elements: golden values, gradients, adjoints, compiled kernels.
 #include <doctest/doctest.h>
 
 #include "check.hpp"
@@ -37,4 +37,9 @@ TEST_CASE("gradients of movement of elements match central differences") {
 
 TEST_CASE("movement of elements: linear ops and their gradients are adjoint") {
   for (const program_table& t : linear) check_adjoint(t);
+}
+
+TEST_CASE("compiled kernels of movement of elements match the reference") {
+  for (const program_table& t : smooth) check_kernels(t);
+  for (const program_table& t : without_gradients) check_kernels(t);
 }

@@ -1,4 +1,4 @@
-// Norms: golden values, gradients, adjoints.
+// Norms: golden values, gradients, adjoints, compiled kernels.
 #include <doctest/doctest.h>
 
 #include "check.hpp"
@@ -30,4 +30,8 @@ TEST_CASE("norms match the golden values") {
 
 TEST_CASE("gradients of norms match central differences") {
   for (const program_table& t : smooth) check_gradients(t);
+}
+
+TEST_CASE("compiled kernels of norms match the reference") {
+  for (const program_table& t : smooth) check_kernels(t);
 }

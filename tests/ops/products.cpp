@@ -1,4 +1,4 @@
-// Products and gated units: golden values, gradients, adjoints.
+// Products and gated units: golden values, gradients, adjoints, compiled kernels.
 #include <doctest/doctest.h>
 
 #include "check.hpp"
@@ -35,4 +35,8 @@ TEST_CASE("products and gated units match the golden values") {
 
 TEST_CASE("gradients of products and gated units match central differences") {
   for (const program_table& t : smooth) check_gradients(t);
+}
+
+TEST_CASE("compiled kernels of products and gated units match the reference") {
+  for (const program_table& t : smooth) check_kernels(t);
 }

@@ -1,4 +1,4 @@
-// Reductions: golden values, gradients, adjoints.
+// Reductions: golden values, gradients, adjoints, compiled kernels.
 #include <doctest/doctest.h>
 
 #include "check.hpp"
@@ -41,4 +41,9 @@ TEST_CASE("gradients of reductions match central differences") {
 
 TEST_CASE("reductions: linear ops and their gradients are adjoint") {
   for (const program_table& t : linear) check_adjoint(t);
+}
+
+TEST_CASE("compiled kernels of reductions match the reference") {
+  for (const program_table& t : smooth) check_kernels(t);
+  for (const program_table& t : without_gradients) check_kernels(t);
 }

@@ -19,3 +19,7 @@ const program_table programs[] = {
 TEST_CASE("second derivatives match central differences of the first") {
   for (const program_table& t : programs) check_gradients(t);
 }
+
+TEST_CASE("compiled kernels of second derivatives match the reference") {
+  for (const program_table& t : programs) check_kernels(t);
+}
