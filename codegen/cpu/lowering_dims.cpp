@@ -30,8 +30,7 @@ int dim_table::of(std::int64_t n) {
 
 int dim_table::of(const dim& d) {
   if (d.fixed()) return of(d.n);
-  const auto [it, fresh] = texts_.try_emplace(d.sym, -1);
-  if (!fresh) return it->second;
+  if (const auto it = texts_.find(std::string_view(d.sym)); it != texts_.end()) return it->second;
   const detail::dim_sum s = d.sum();
   std::vector<term> terms;
   for (int i = 0; i < s.terms; ++i) {

@@ -2,7 +2,9 @@
 // was added, multiplied and divided before.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -56,7 +58,11 @@ class dim_table {
   std::vector<entry> entries_;
   std::vector<std::string> symbols_;
   std::unordered_map<std::int64_t, int> numbers_;
-  std::unordered_map<std::string, int> texts_, keys_;
+  struct text_hash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
+  std::unordered_map<std::string, int, text_hash, std::equal_to<>> texts_;
+  std::unordered_map<std::string, int> keys_;
   std::unordered_map<std::uint64_t, int> sums_, products_, quotients_;
   std::unordered_map<int, bool> nonnegative_;
 };

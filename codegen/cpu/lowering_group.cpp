@@ -24,7 +24,7 @@ void for_each_expr(const arena& a, const std::vector<kernel_root>& roots, F f) {
   }
 }
 
-class group_lowerer {
+class group_lowerer final : operand_source {
  public:
   group_lowerer(const graph& g, const kernel_group& q, const std::vector<char>& stored,
                 buffer_source& buffers, dim_table& dims)
@@ -50,15 +50,11 @@ class group_lowerer {
   }
 
  private:
-  node_lowerer lowerer(arena& a) {
-    node_lowerer l(g_, a);
-    for (int n = 0; n < g_.size(); ++n) {
-      const op_class c = g_[n].op->kind;
-      const bool here = std::find(q_.nodes.begin(), q_.nodes.end(), n) != q_.nodes.end();
-      if (g_[n].op == &constant_info || here) continue;
-      if (c != op_class::pull || stored_[static_cast<std::size_t>(n)]) l.set_operand(n, buffers_.of(n));
-    }
-    return l;
+  // Nodes with buffers are loaded, but for those that this kernel makes.
+  int operand(int n) override {
+    const bool there = g_[n].op->kind != op_class::pull || stored_[static_cast<std::size_t>(n)] != 0;
+    if (!there || std::find(q_.nodes.begin(), q_.nodes.end(), n) != q_.nodes.end()) return -1;
+    return buffers_.of(n);
   }
 
   // Where the axes of a full node are divided between rows and columns.
@@ -78,7 +74,7 @@ class group_lowerer {
     lowered_kernel r;
     r.exprs = std::make_unique<arena>(dims_);
     arena& a = *r.exprs;
-    node_lowerer l = lowerer(a);
+    node_lowerer l(g_, a, *this);
     iteration_space& s = r.work.space;
     s.rows = rows, s.columns = columns;
     s.row_vars = {a.new_variable(rows)};
@@ -253,7 +249,7 @@ class group_lowerer {
     lowered_kernel r;
     r.exprs = std::make_unique<arena>(dims_);
     arena& a = *r.exprs;
-    node_lowerer l = lowerer(a);
+    node_lowerer l(g_, a, *this);
     const int blocks = dims_.of(row_blocks);
     const bool wide = wanted == kernel_role::column;
     const int columns = wide ? q_.columns : one_;
@@ -307,7 +303,7 @@ class group_lowerer {
     r.exprs = std::make_unique<arena>(dims_);
     r.by_columns = true;
     arena& a = *r.exprs;
-    node_lowerer l = lowerer(a);
+    node_lowerer l(g_, a, *this);
     iteration_space& s = r.strips.space;
     s.rows = q_.rows, s.columns = q_.columns;
     s.row_vars = {a.new_variable(q_.rows)};

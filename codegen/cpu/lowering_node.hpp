@@ -21,14 +21,31 @@ struct iteration_space {
   bool reduce_rows = false;             // reductions over rows may be bound to the row variable
 };
 
-// Lowers nodes at given index expressions. Nodes for which operand() >= 0 are loaded.
+// Which nodes are loaded: their operand numbers; -1 for those that are lowered in place.
+class operand_source {
+ public:
+  virtual ~operand_source() = default;
+  virtual int operand(int node) = 0;
+};
+// A few nodes, in order.
+class listed_operands final : public operand_source {
+ public:
+  explicit listed_operands(std::vector<int> nodes) : nodes_(std::move(nodes)) {}
+  int operand(int node) override {
+    for (std::size_t k = 0; k < nodes_.size(); ++k)
+      if (nodes_[k] == node) return static_cast<int>(k);
+    return -1;
+  }
+
+ private:
+  std::vector<int> nodes_;
+};
+
+// Lowers nodes at given index expressions.
 class node_lowerer {
  public:
-  node_lowerer(const graph& g, arena& a) : g_(g), a_(a), operand_(static_cast<std::size_t>(g.size()), -1) {}
-
-  // Loads of node n read operand k. -1: lowered in place.
-  void set_operand(int n, int k) { operand_[static_cast<std::size_t>(n)] = k; }
-  int operand(int n) const { return operand_[static_cast<std::size_t>(n)]; }
+  node_lowerer(const graph& g, arena& a, operand_source& operands)
+      : g_(g), a_(a), operands_(operands) {}
   void set_space(const iteration_space* s) { space_ = s; }
 
   // Element `at` of node n. lower_root lowers n itself even where it has an operand.
@@ -47,7 +64,7 @@ class node_lowerer {
  private:
   const graph& g_;
   arena& a_;
-  std::vector<int> operand_;
+  operand_source& operands_;
   const iteration_space* space_ = nullptr;
   std::map<std::pair<int, std::vector<int>>, int> done_;
 };

@@ -21,7 +21,8 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 class fuser {
  public:
-  fuser(const program_graph& p, dim_table& dims) : p_(p), g_(p.g), dims_(dims) {}
+  fuser(const program_graph& p, dim_table& dims, node_studies& studies)
+      : p_(p), g_(p.g), dims_(dims), studies_(studies) {}
 
   fusion run() {
     const std::size_t n = at(g_.size());
@@ -33,7 +34,7 @@ class fuser {
     unit_.assign(n, -1);
     find_wanted();
     for (int k = 0; k < g_.size(); ++k)
-      if (wanted_[at(k)] && pull(k)) facts_[at(k)] = study(g_, k, dims_);
+      if (wanted_[at(k)] && pull(k)) facts_[at(k)] = &studies_.of(k);
     store_what_must_be();
     for (int k = 0; k < g_.size(); ++k) {
       if (!wanted_[at(k)]) continue;
@@ -51,7 +52,7 @@ class fuser {
     std::set<int> needs{};  // units
   };
   bool pull(int k) const { return g_[k].op->kind == op_class::pull; }
-  const node_facts& facts(int k) const { return facts_[at(k)]; }
+  const node_facts& facts(int k) const { return *facts_[at(k)]; }
   // Present in memory when anything runs.
   bool in_memory(int k) const {
     const op_class c = g_[k].op->kind;
@@ -84,7 +85,7 @@ class fuser {
       if (wanted_[at(k)] && g_[k].op->kind == op_class::kernel)
         for (int i : g_[k].in) store_operand(i, g_[k].op->strided_inputs);
     for (const program_output& o : p_.outputs) {
-      const strided s = as_strides(g_, o.node, r_.stored, dims_);
+      const strided s = as_strides(g_, o.node, r_.stored, dims_, studies_);
       const bool updated = std::any_of(p_.updates.begin(), p_.updates.end(),
                                        [&](auto& u) { return u.leaf == s.base; });
       store(s.ok && s.dense && !updated && g_[s.base].op != &constant_info ? s.base : o.node);
@@ -92,7 +93,7 @@ class fuser {
   }
 
   void store_operand(int i, bool any_strides) {
-    const strided s = as_strides(g_, i, r_.stored, dims_);
+    const strided s = as_strides(g_, i, r_.stored, dims_, studies_);
     if (s.ok && (s.dense || (any_strides && s.last_contiguous))) store(s.base);
     else store(i);
   }
@@ -427,7 +428,8 @@ class fuser {
   const graph& g_;
   dim_table& dims_;
   fusion r_;
-  std::vector<node_facts> facts_;
+  node_studies& studies_;
+  std::vector<const node_facts*> facts_;
   std::vector<std::vector<int>> users_;
   std::vector<char> wanted_;
   std::vector<unit> units_;
@@ -439,6 +441,8 @@ class fuser {
 
 }  // namespace
 
-fusion fuse(const program_graph& p, dim_table& dims) { return fuser(p, dims).run(); }
+fusion fuse(const program_graph& p, dim_table& dims, node_studies& studies) {
+  return fuser(p, dims, studies).run();
+}
 
 }  // namespace ropewalk

@@ -1,5 +1,7 @@
 // Which nodes get buffers, and which of them are computed by one kernel.
 #pragma once
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include <ropewalk/graph/graph.hpp>
@@ -37,7 +39,6 @@ struct fusion {
   std::vector<kernel_group> groups;
 };
 
-fusion fuse(const program_graph& p, dim_table& dims);
 
 // What an op does with an input, found by lowering it.
 enum class access : std::uint8_t { pointwise, reshape, reduced, other };
@@ -52,5 +53,22 @@ struct node_facts {
   bool partial = false;       // may be computed in two stages: one sum, max or min
 };
 node_facts study(const graph& g, int node, dim_table& dims);
+
+// The facts of every kind of node, studied once.
+class node_studies {
+ public:
+  node_studies(const graph& g, dim_table& dims) : g_(g), dims_(dims) {}
+  const node_facts& of(int node);
+  bool is_view(int node) {
+    return g_[node].op->kind == op_class::pull && g_[node].in.size() == 1 && of(node).view;
+  }
+
+ private:
+  const graph& g_;
+  dim_table& dims_;
+  std::unordered_map<std::string, node_facts> known_;
+};
+
+fusion fuse(const program_graph& p, dim_table& dims, node_studies& studies);
 
 }  // namespace ropewalk

@@ -42,18 +42,41 @@ struct visit {
 
 }  // namespace
 
+const node_facts& node_studies::of(int node) {
+  const graph_node& n = g_[node];
+  // Equal ops on equal types are alike, whatever the nodes.
+  std::string key(reinterpret_cast<const char*>(&n.op), sizeof n.op);
+  auto put = [&](const auto& v) { key.append(reinterpret_cast<const char*>(&v), sizeof v); };
+  auto put_type = [&](const tensor_type& t) {
+    put(t.d);
+    put(t.s.rank);
+    for (int k = 0; k < t.s.rank; ++k) put(dims_.of(t.s[k]));
+  };
+  put(n.a.i);
+  put(n.a.f);
+  for (const dim& d : n.a.d) put(dims_.of(d));
+  put_type(n.type);
+  for (std::size_t k = 0; k < n.in.size(); ++k) {
+    put(static_cast<int>(std::find(n.in.begin(), n.in.end(), n.in[k]) - n.in.begin()));
+    put(g_[n.in[k]].op == &constant_info);
+    if (g_[n.in[k]].op == &constant_info) put(g_[n.in[k]].a.f[0]);
+    put_type(g_[n.in[k]].type);
+  }
+  const auto [it, fresh] = known_.try_emplace(std::move(key));
+  if (fresh) it->second = study(g_, node, dims_);
+  return it->second;
+}
+
 node_facts study(const graph& g, int node, dim_table& dims) {
   const graph_node& n = g[node];
   arena a(dims);
-  node_lowerer l(g, a);
   std::vector<int> inputs;  // distinct
   for (int k : n.in) {
     if (g[k].op == &constant_info) continue;
-    if (std::find(inputs.begin(), inputs.end(), k) == inputs.end()) {
-      l.set_operand(k, static_cast<int>(inputs.size()));
-      inputs.push_back(k);
-    }
+    if (std::find(inputs.begin(), inputs.end(), k) == inputs.end()) inputs.push_back(k);
   }
+  listed_operands operands(inputs);
+  node_lowerer l(g, a, operands);
   std::vector<int> at;
   const shape& s = n.type.s;
   for (int k = 0; k < s.rank; ++k) at.push_back(a.variable(a.new_variable(dims.of(s[k]))));

@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
-#include "../cpu/lowering_group.hpp"
 #include "fuse.hpp"
+#include "group_cache.hpp"
 #include "order.hpp"
 #include "views.hpp"
 
@@ -21,12 +21,12 @@ std::uint64_t hash_text(const std::string& s) {
   return h;
 }
 
-class scheduler final : buffer_source {
+class scheduler {
  public:
-  explicit scheduler(const program_graph& p) : p_(simplify(p)), g_(p_.g) {}
+  explicit scheduler(const program_graph& p) : p_(simplify(p)), g_(p_.g), studies_(g_, dims_) {}
 
   schedule run() {
-    fusion_ = fuse(p_, dims_);
+    fusion_ = fuse(p_, dims_, studies_);
     buffer_of_.assign(at(g_.size()), -1);
     draft_kernels();
     draft_groups();
@@ -42,7 +42,9 @@ class scheduler final : buffer_source {
   struct draft {
     int kernel_node = -1;            // a hand-written kernel
     std::vector<view> in, out;
-    lowered_kernel work;             // or a generated one
+    std::shared_ptr<shared_group> group;  // or a generated one
+    std::size_t which = 0;           // of the group's kernels
+    std::vector<int> slots;          // their buffers
     std::vector<int> nodes;          // whose values it makes
     std::vector<int> reads, writes;  // buffers
     int position = 0;                // where the graph has it
@@ -50,7 +52,7 @@ class scheduler final : buffer_source {
   };
 
   // --- buffers ----------------------------------------------------------------------------------
-  int of(int node) override {
+  int of(int node) {
     int& b = buffer_of_[at(node)];
     if (b >= 0) return b;
     const graph_node& n = g_[node];
@@ -80,7 +82,7 @@ class scheduler final : buffer_source {
     for (int i : n.in) in.push_back(g_[i].type);
     return n.op->result(n.a, in.data(), static_cast<int>(in.size()), k);
   }
-  int temporary(dtype type, int elements, int node) override {
+  int temporary(dtype type, int elements, int node) {
     return add({.type = type, .elements = dims_.value(elements), .path = {}, .node = node});
   }
   int add(buffer b) {
@@ -122,7 +124,7 @@ class scheduler final : buffer_source {
             g_[i].op->kind != op_class::pull) {
           d.in.push_back(dense_view(of(i), g_[i].type));
         } else {
-          const strided w = as_strides(g_, i, fusion_.stored, dims_);
+          const strided w = as_strides(g_, i, fusion_.stored, dims_, studies_);
           d.in.push_back(w.dense ? dense_view(of(w.base), g_[i].type) : w.where);
           d.in.back().buffer = of(w.base);
         }
@@ -136,27 +138,22 @@ class scheduler final : buffer_source {
     }
   }
 
-  void take(lowered_kernel k, std::vector<int> nodes, int position, std::string label) {
+  void take(std::shared_ptr<shared_group> group, std::size_t which, const std::vector<int>& slots,
+            std::vector<int> nodes, int position, std::string label) {
     draft d;
-    d.work = std::move(k);
+    d.group = std::move(group);
+    d.which = which;
+    d.slots = slots;
     d.nodes = std::move(nodes);
     d.position = position;
     d.label = std::move(label);
-    std::set<int> seen, reads, writes;
-    const arena& a = *d.work.exprs;
-    for (const kernel_root& r : d.work.roots()) {
-      writes.insert(r.buffer);
-      find_reads(a, r.value, seen, reads);
-      if (r.element >= 0) find_reads(a, r.element, seen, reads);
-    }
-    d.reads.assign(reads.begin(), reads.end());
-    d.writes.assign(writes.begin(), writes.end());
+    for (int k : d.group->kernels[which].reads) d.reads.push_back(slots[at(k)]);
+    for (int k : d.group->kernels[which].writes) d.writes.push_back(slots[at(k)]);
     drafts_.push_back(std::move(d));
   }
-  static void find_reads(const arena& a, int e, std::set<int>& seen, std::set<int>& reads) {
-    if (!seen.insert(e).second) return;
-    if (a[e].op == scalar_op::load) reads.insert(a[e].aux);
-    a.for_each_child(e, [&](int k) { find_reads(a, k, seen, reads); });
+  void copy(int from, int to, int elements, std::vector<int> nodes, int position, std::string label) {
+    take(shared_copy(dims_, elements, table_.type(from), table_.type(to)), 0, {from, to},
+         std::move(nodes), position, std::move(label));
   }
 
   std::string label_of(const kernel_group& q) {
@@ -178,8 +175,14 @@ class scheduler final : buffer_source {
   }
 
   void draft_groups() {
+    group_cache cache(g_, fusion_.stored, dims_);
     for (const kernel_group& q : fusion_.groups) {
-      lowered_group l = lower_group(g_, q, fusion_.stored, *this, dims_);
+      const group_use use = cache.of(q);
+      std::vector<int> slots;
+      for (const shared_group::slot& x : use.group->slots) {
+        const int node = use.nodes[at(x.node)];
+        slots.push_back(x.temporary ? temporary(x.type, x.elements, node) : of(node));
+      }
       const int last = *std::max_element(q.nodes.begin(), q.nodes.end());
       const std::string label = label_of(q);
       std::vector<int> here;
@@ -194,14 +197,15 @@ class scheduler final : buffer_source {
         if (!nodes.empty()) later.push_back(std::move(nodes));
       }
       // A reduction's second kernel makes its node.
-      take(std::move(l.first), here, last, label);
-      for (std::size_t k = 0; k < l.second.size(); ++k)
-        take(std::move(l.second[k]), later[k], last, "combine " + label);
+      take(use.group, 0, slots, here, last, label);
+      for (std::size_t k = 0; k + 1 < use.group->kernels.size(); ++k)
+        take(use.group, k + 1, slots, later[k], last, "combine " + label);
     }
   }
 
   // --- updates ----------------------------------------------------------------------------------
   void write_updates() {
+    for (std::size_t k = 0; k < drafts_.size(); ++k) note(static_cast<int>(k));
     std::set<int> updated;
     for (const program_update& u : p_.updates) updated.insert(u.leaf);
     for (const program_update& u : p_.updates) {
@@ -215,63 +219,68 @@ class scheduler final : buffer_source {
       const int elements = dims_.of(g_[u.leaf].type.s.elements());
       if (updated.contains(u.node)) {  // the old value of another updated leaf
         const int kept = temporary(g_[u.node].type.d, elements, u.node);
-        take(lower_copy(dims_, elements, from, kept, table_.type(from), table_.type(kept)), {}, u.node, "copy");
+        copy(from, kept, elements, {}, u.node, "copy");
+        note(static_cast<int>(drafts_.size()) - 1);
         from = kept;
       }
-      take(lower_copy(dims_, elements, from, to, table_.type(from), table_.type(to)), {u.node},
-           g_.size(), "copy to " + g_[u.leaf].path);
+      copy(from, to, elements, {u.node}, g_.size(), "copy to " + g_[u.leaf].path);
+      note(static_cast<int>(drafts_.size()) - 1);
       late_.push_back({static_cast<int>(drafts_.size()) - 1, to});
     }
+  }
+  // Who reads and who makes a buffer.
+  void note(int k) {
+    readers_.resize(s_.buffers.size());
+    maker_.resize(s_.buffers.size(), -1);
+    for (int b : drafts_[at(k)].reads) readers_[at(b)].push_back(k);
+    for (int b : drafts_[at(k)].writes)
+      if (s_.buffers[at(b)].kind == buffer_kind::temporary) maker_[at(b)] = k;
+    first_.resize(drafts_.size());
   }
 
   // The step that makes the value may write it over the old one: it reads the old value only at the
   // element it writes, and no step that reads the old value depends on it.
   bool in_place(const program_update& u) {
     const int value = of(u.node), leaf = of(u.leaf);
+    readers_.resize(s_.buffers.size());
+    maker_.resize(s_.buffers.size(), -1);
     if (table_.type(value) != table_.type(leaf) || table_.place(value) != value) return false;
     if (g_[u.node].op->kind != op_class::pull) return false;
-    int maker = -1;
-    for (std::size_t k = 0; k < drafts_.size(); ++k)
-      if (std::find(drafts_[k].writes.begin(), drafts_[k].writes.end(), value) != drafts_[k].writes.end())
-        maker = static_cast<int>(k);
-    draft& d = drafts_[at(maker)];
-    if (d.kernel_node >= 0) return false;
+    const int maker = maker_[at(value)];
+    if (maker < 0 || drafts_[at(maker)].kernel_node >= 0) return false;
+    const draft& d = drafts_[at(maker)];
+    lowered_kernel& work = d.group->kernels[d.which].work;
     int element = -1, stores = 0;
-    for (const kernel_root& r : d.work.roots())
-      if (r.buffer == value) element = r.element, ++stores;
+    for (const kernel_root& r : work.roots())
+      if (d.slots[at(r.buffer)] == value) element = r.element, ++stores;
     if (stores != 1) return false;
-    std::set<int> seen;
-    for (const kernel_root& r : d.work.roots())
-      if (!only_at(*d.work.exprs, r.value, leaf, element, seen)) return false;
-    if (d.work.by_columns && std::find(d.reads.begin(), d.reads.end(), leaf) != d.reads.end()) return false;
-    for (std::size_t k = 0; k < drafts_.size(); ++k) {
-      if (static_cast<int>(k) == maker) continue;
-      const draft& x = drafts_[k];
-      if (std::find(x.reads.begin(), x.reads.end(), leaf) == x.reads.end()) continue;
-      if (depends(static_cast<int>(k), maker)) return false;
+    const bool reads = std::find(d.reads.begin(), d.reads.end(), leaf) != d.reads.end();
+    if (reads && work.by_columns) return false;
+    if (reads) {
+      std::vector<char> seen(at(work.exprs->size()), 0);
+      const int slot = static_cast<int>(std::find(d.slots.begin(), d.slots.end(), leaf) - d.slots.begin());
+      for (const kernel_root& r : work.roots())
+        if (!only_at(*work.exprs, r.value, slot, element, seen)) return false;
     }
-    for (std::size_t k = 0; k < drafts_.size(); ++k)
-      if (static_cast<int>(k) != maker &&
-          std::find(drafts_[k].reads.begin(), drafts_[k].reads.end(), leaf) != drafts_[k].reads.end())
-        before_.emplace_back(static_cast<int>(k), maker);
+    for (int k : readers_[at(leaf)])
+      if (k != maker && depends(k, maker)) return false;
+    for (int k : readers_[at(leaf)])
+      if (k != maker) {
+        before_.emplace_back(k, maker);
+        first_[at(maker)].push_back(k);
+      }
     return true;
   }
-  static bool only_at(const arena& a, int e, int buffer, int element, std::set<int>& seen) {
-    if (!seen.insert(e).second) return true;
-    if (a[e].op == scalar_op::load && a[e].aux == buffer && a[e].a != element) return false;
+  static bool only_at(const arena& a, int e, int slot, int element, std::vector<char>& seen) {
+    if (seen[at(e)]) return true;
+    seen[at(e)] = 1;
+    if (a[e].op == scalar_op::load && a[e].aux == slot && a[e].a != element) return false;
     bool ok = true;
-    a.for_each_child(e, [&](int k) { ok = ok && only_at(a, k, buffer, element, seen); });
+    a.for_each_child(e, [&](int k) { ok = ok && only_at(a, k, slot, element, seen); });
     return ok;
   }
   // Whether draft x needs what draft y makes, also through what must stand before.
   bool depends(int x, int y) {
-    if (makers_size_ != drafts_.size()) {
-      makers_.clear();
-      for (std::size_t k = 0; k < drafts_.size(); ++k)
-        for (int b : drafts_[k].writes)
-          if (s_.buffers[at(b)].kind == buffer_kind::temporary) makers_[b] = static_cast<int>(k);
-      makers_size_ = drafts_.size();
-    }
     std::vector<char> seen(drafts_.size(), 0);
     std::vector<int> open{x};
     while (!open.empty()) {
@@ -281,9 +290,8 @@ class scheduler final : buffer_source {
       if (seen[at(k)]) continue;
       seen[at(k)] = 1;
       for (int b : drafts_[at(k)].reads)
-        if (const auto it = makers_.find(b); it != makers_.end()) open.push_back(it->second);
-      for (const auto& [first, then] : before_)
-        if (then == k) open.push_back(first);
+        if (maker_[at(b)] >= 0) open.push_back(maker_[at(b)]);
+      open.insert(open.end(), first_[at(k)].begin(), first_[at(k)].end());
     }
     return false;
   }
@@ -295,7 +303,7 @@ class scheduler final : buffer_source {
       if (fusion_.stored[at(o.node)] || g_[o.node].op->kind != op_class::pull) {
         r.where = dense_view(of(o.node), r.type);
       } else {
-        r.where = dense_view(of(as_strides(g_, o.node, fusion_.stored, dims_).base), r.type);
+        r.where = dense_view(of(as_strides(g_, o.node, fusion_.stored, dims_, studies_).base), r.type);
       }
       s_.outputs.push_back(std::move(r));
     }
@@ -315,10 +323,8 @@ class scheduler final : buffer_source {
     for (const draft& d : drafts_) in.steps.push_back({d.reads, d.writes, d.position});
     in.before = before_;
     for (const auto& [step, leaf] : late_)
-      for (std::size_t k = 0; k < drafts_.size(); ++k)
-        if (static_cast<int>(k) != step &&
-            std::find(drafts_[k].reads.begin(), drafts_[k].reads.end(), leaf) != drafts_[k].reads.end())
-          in.before.emplace_back(static_cast<int>(k), step);
+      for (int k : readers_[at(leaf)])
+        if (k != step) in.before.emplace_back(k, step);
     for (const schedule::result& r : s_.outputs) in.kept.push_back(r.where.buffer);
     return in;
   }
@@ -335,15 +341,19 @@ class scheduler final : buffer_source {
       s_.steps.push_back(std::move(x));
       return;
     }
-    kernel_text t = d.work.by_columns
-                        ? emit_columns(*d.work.exprs, std::move(d.work.strips), table_)
-                        : emit_rows(*d.work.exprs, std::move(d.work.work), table_);
-    d.work.exprs.reset();
+    // Slots that are one buffer: the first of them stands for all.
+    std::vector<int> same_as;
+    for (std::size_t k = 0; k < d.slots.size(); ++k) {
+      std::size_t first = 0;
+      while (table_.place(d.slots[first]) != table_.place(d.slots[k])) ++first;
+      same_as.push_back(static_cast<int>(first));
+    }
+    const kernel_text& t = text_of(*d.group, d.which, same_as);
     const auto [it, fresh] = texts_.try_emplace(t.text, static_cast<int>(s_.kernels.size()));
     if (fresh) s_.kernels.push_back({.text = t.text, .key = hash_text(t.text), .label = d.label});
     x.kernel = it->second;
-    x.buffers = std::move(t.buffers);
-    x.writes = std::move(t.writes);
+    for (int k : t.buffers) x.buffers.push_back(d.slots[at(k)]);
+    for (int k : t.writes) x.writes.push_back(d.slots[at(k)]);
     for (int k : t.dims) x.dims.push_back(dims_.value(k));
     x.parallel = dims_.value(t.parallel);
     x.grain = t.grain;
@@ -379,6 +389,7 @@ class scheduler final : buffer_source {
   program_graph p_;
   const graph& g_;
   dim_table dims_;
+  node_studies studies_;
   fusion fusion_;
   schedule s_;
   std::vector<int> buffer_of_;
@@ -386,8 +397,9 @@ class scheduler final : buffer_source {
   buffer_table table_;
   std::vector<draft> drafts_;
   std::vector<std::pair<int, int>> before_, late_;
-  std::map<int, int> makers_;
-  std::size_t makers_size_ = 0;
+  std::vector<std::vector<int>> readers_;  // buffer -> drafts
+  std::vector<int> maker_;                 // temporary -> draft
+  std::vector<std::vector<int>> first_;    // draft -> drafts that must stand before it
   std::map<std::string, int> texts_;
 };
 

@@ -4,35 +4,17 @@
 #include "../cpu/lowering_node.hpp"
 
 namespace ropewalk {
-namespace {
-
-// Whether a node by itself is one unconditional load of its first input.
-bool is_view(const graph& g, int node, dim_table& dims) {
-  const graph_node& n = g[node];
-  if (n.op->kind != op_class::pull || n.in.size() != 1 || n.op->lower == nullptr) return false;
-  if (g[n.in[0]].op == &constant_info) return false;
-  arena a(dims);
-  node_lowerer l(g, a);
-  l.set_operand(n.in[0], 0);
-  std::vector<int> at;
-  for (int k = 0; k < n.type.s.rank; ++k)
-    at.push_back(a.variable(a.new_variable(dims.of(n.type.s[k]))));
-  const expr_node& e = a[l.lower_root(node, at)];
-  return e.op == scalar_op::load && e.b < 0;
-}
-
-}  // namespace
-
-strided as_strides(const graph& g, int node, const std::vector<char>& stored, dim_table& dims) {
+strided as_strides(const graph& g, int node, const std::vector<char>& stored, dim_table& dims,
+                   node_studies& studies) {
   strided r;
   r.base = node;
-  while (!stored[static_cast<std::size_t>(r.base)] && is_view(g, r.base, dims))
+  while (!stored[static_cast<std::size_t>(r.base)] && studies.is_view(r.base))
     r.base = g[r.base].in[0];
   if (g[r.base].op == &constant_info) return r;
   const graph_node& n = g[node];
   arena a(dims);
-  node_lowerer l(g, a);
-  l.set_operand(r.base, 0);
+  listed_operands operands({r.base});
+  node_lowerer l(g, a, operands);
   std::vector<int> at;
   for (int k = 0; k < n.type.s.rank; ++k)
     at.push_back(a.variable(a.new_variable(dims.of(n.type.s[k]))));

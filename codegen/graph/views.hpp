@@ -4,7 +4,7 @@
 
 #include <ropewalk/graph/schedule.hpp>
 
-#include "../cpu/lowering_dims.hpp"
+#include "fuse.hpp"
 
 namespace ropewalk {
 
@@ -18,6 +18,7 @@ struct strided {
 
 // Follows view ops down to a leaf, a stored node or a node that computes something. ok: the element
 // address is an affine function of the indices.
-strided as_strides(const graph& g, int node, const std::vector<char>& stored, dim_table& dims);
+strided as_strides(const graph& g, int node, const std::vector<char>& stored, dim_table& dims,
+                   node_studies& studies);
 
 }  // namespace ropewalk
