@@ -68,6 +68,7 @@
 #include "ropewalk/ops/slice.hpp"
 #include "ropewalk/ops/softmax.hpp"
 #include "ropewalk/ops/softplus.hpp"
+#include "ropewalk/ops/softsign.hpp"
 #include "ropewalk/ops/split.hpp"
 #include "ropewalk/ops/sqrt.hpp"
 #include "ropewalk/ops/square.hpp"
