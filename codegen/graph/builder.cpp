@@ -3,7 +3,7 @@
 
 namespace ropewalk {
 
-value apply(graph& g, const op_info& op, const attrs& a, std::initializer_list<value> in) {
+value apply(graph& g, const op_info& op, const attrs& a, std::span<const value> in) {
   graph_node n{.op = &op, .a = a, .type = {}, .in = {}, .path = {}};
   std::vector<tensor_type> types;
   for (const value& v : in) {

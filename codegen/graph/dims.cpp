@@ -115,6 +115,7 @@ std::vector<std::string> symbols(const program_graph& p) {
     for (int i = 0; i < n.type.s.rank; ++i) collect(n.type.s[i], all);
     for (const dim& d : n.a.d) collect(d, all);
   }
+  for (const dim& d : p.counts) collect(d, all);
   return {all.begin(), all.end()};
 }
 

@@ -3,6 +3,7 @@
 // forward value that a gradient mentions IS the forward node.
 #include "ropewalk/graph/flatten.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -131,6 +132,8 @@ class flattener {
   layers unroll(const record* r, int f, int blocks, int carried, const ids& operands) {
     layers l{.count = evaluate(r->a.d[0], bindings_) * blocks, .blocks = blocks, .frames = {},
              .last = {}};
+    if (!r->a.d[0].fixed() && std::ranges::find(out_.counts, r->a.d[0]) == out_.counts.end())
+      out_.counts.push_back(r->a.d[0]);
     ids args = operands;
     for (long i = 0; i < l.count; ++i) {
       l.frames.push_back(

@@ -5,6 +5,7 @@
 
 #include "ropewalk/graph/builder.hpp"
 #include "ropewalk/ops/add.hpp"
+#include "ropewalk/ops/add_scalars.hpp"
 #include "ropewalk/ops/cast.hpp"
 #include "ropewalk/ops/div.hpp"
 #include "ropewalk/ops/equal.hpp"
@@ -137,12 +138,11 @@ void build_updates(program_graph& p, const training& rule,
   }
   if (all.empty()) throw error("minimize", "the loss has no parameter to train");
 
-  value norm = zero;
-  for (const parameter_gradient& pg : all) {
-    const value s = cast_to(sum_all(mul(pg.gradient, pg.gradient)), dtype::f64);
-    norm = norm.g == nullptr ? s : add(norm, s);
-  }
-  norm = apply<op::sqrt>(g, {norm});
+  std::vector<value> squares;
+  for (const parameter_gradient& pg : all)
+    squares.push_back(sum_all(mul(pg.gradient, pg.gradient)));
+  const value total = apply(g, family_info<op::add_scalars>, {}, squares);
+  const value norm = apply<op::sqrt>(g, {total});
   p.outputs.push_back({"grad_norm", norm.id});
   if (rule.max_norm > 0) {
     const value ratio = div(number_as(norm, rule.max_norm), add(norm, number_as(norm, 1e-6)));

@@ -126,8 +126,9 @@ struct repeat_vjp_t<list<K...>, N, Scope, Args, J, In...> : expr_tag {
 
 // A gradient of a gradient through repeat<N> where N is symbolic: the layers cannot be unrolled.
 template <text Scope>
-class second_gradient_needs_a_fixed_repeat : public mistake<shp<"[]">> {
-  ~second_gradient_needs_a_fixed_repeat() = default;
+struct second_gradient_needs_a_fixed_repeat : mistake<shp<"[]">> {
+  static_assert(never<shp<Scope>>,
+                "a gradient of a gradient through repeat<N> needs a fixed N");
 };
 
 template <class K, text S, class... In>

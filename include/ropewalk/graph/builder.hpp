@@ -16,7 +16,10 @@ struct value {
 };
 
 // op(inputs) with the op's own shape rule.
-value apply(graph& g, const op_info& op, const attrs& a, std::initializer_list<value> in);
+value apply(graph& g, const op_info& op, const attrs& a, std::span<const value> in);
+inline value apply(graph& g, const op_info& op, const attrs& a, std::initializer_list<value> in) {
+  return apply(g, op, a, std::span<const value>(in.begin(), in.size()));
+}
 template <class Op>
 value apply(graph& g, std::initializer_list<value> in, const attrs& a = {}) {
   return apply(g, family_info<Op>, a, in);
