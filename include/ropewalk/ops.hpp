@@ -2,6 +2,7 @@
 #pragma once
 #include "ropewalk/ops/abs.hpp"
 #include "ropewalk/ops/add.hpp"
+#include "ropewalk/ops/add_scalars.hpp"
 #include "ropewalk/ops/argmax.hpp"
 #include "ropewalk/ops/attention.hpp"
 #include "ropewalk/ops/batch_norm.hpp"
