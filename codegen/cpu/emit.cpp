@@ -12,7 +12,7 @@ namespace {
 class row_emitter {
  public:
   row_emitter(arena& a, kernel_work work, const buffer_table& types)
-      : a_(a), p_(a, types), w_(std::move(work)) {
+      : a_(a), types_(types), p_(a, types), w_(std::move(work)) {
     for (int v : w_.space.column_vars) columns_ |= arena::bit(v);
     for (int v : w_.space.row_vars) rows_ |= arena::bit(v);
   }
@@ -230,10 +230,40 @@ class row_emitter {
       }
       tasks.push_back(std::move(t));
     }
-    p_.forget_counts();
-    for (const task& t : tasks) p_.count(t.value);
-    nest(tasks, w_.space.column_vars, 0, acc);
+    print_updates(tasks);
+    if (!tasks.empty()) {
+      p_.forget_counts();
+      for (const task& t : tasks) p_.count(t.value);
+      nest(tasks, w_.space.column_vars, 0, acc);
+    }
     for (const auto& [e, t] : results) p_.name(e, t);
+  }
+
+  // A store that for whole rows writes what is there already (a cache that gets a few rows) is done
+  // under the rows' condition only. Takes such tasks out of the list.
+  void print_updates(std::vector<task>& tasks) {
+    std::vector<task> rest;
+    for (task& t : tasks) {
+      const expr_node n = a_[t.value];
+      auto kept = [&](int e) {
+        return a_[e].op == scalar_op::load && a_[e].b < 0 && a_[e].a == t.element &&
+               a_[e].aux < scratch_base && types_.place(a_[e].aux) == types_.place(t.buffer);
+      };
+      const bool store = t.total.empty() && !t.add && t.buffer >= 0 && t.buffer < scratch_base;
+      if (!store || n.op != scalar_op::select || over_columns(n.a) || (!kept(n.b) && !kept(n.c))) {
+        rest.push_back(std::move(t));
+        continue;
+      }
+      p_.forget_counts();
+      p_.count(n.a);
+      const std::string when = p_.value(n.a);
+      p_.open("if (" + (kept(n.c) ? when : "!(" + when + ")") + ") {");
+      t.value = kept(n.c) ? n.b : n.c;
+      p_.count(t.value);
+      nest({t}, w_.space.column_vars, 0, {});
+      p_.close();
+    }
+    tasks = std::move(rest);
   }
 
   // --- loops over columns ------------------------------------------------------------------------
@@ -316,11 +346,43 @@ class row_emitter {
       p_.hoist(t.value, inner);
       if (t.element >= 0) p_.hoist(t.element, inner);
     }
+    const std::string v = p_.var(vars[k]), end = p_.dim_text(a_.variable_extent(vars[k]));
+    if (k + 1 == vars.size() && is_long_sum(acc, a_.variable_extent(vars[k])))
+      return in_pieces(tasks, v, end, acc);
     if (k + 1 == vars.size()) p_.simd(acc);
-    const std::string v = p_.var(vars[k]);
-    p_.open("for (long " + v + " = 0; " + v + " < " + p_.dim_text(a_.variable_extent(vars[k])) +
-            "; ++" + v + ") {");
+    p_.open("for (long " + v + " = 0; " + v + " < " + end + "; ++" + v + ") {");
     nest(tasks, vars, k + 1, acc);
+    p_.close();
+  }
+
+  // Sums of many terms: vectors of at least four accumulators, each of them added to few terms.
+  static constexpr std::int64_t piece = 4 * terms_per_accumulator;
+  bool is_long_sum(const std::vector<printer::accumulator>& acc, int extent) {
+    dim_table& dims = a_.dims();
+    if (dims.fixed(extent) && dims.number(extent) <= 2 * piece) return false;
+    return std::any_of(acc.begin(), acc.end(), [](auto& x) { return x.how == reduction::sum; });
+  }
+  void in_pieces(std::vector<task> tasks, const std::string& v, const std::string& end,
+                 std::vector<printer::accumulator> acc) {
+    const std::string size = std::to_string(piece), from = p_.fresh("from"), to = p_.fresh("to");
+    p_.open("for (long " + from + " = 0; " + from + " < " + end + "; " + from + " += " + size + ") {");
+    p_.line("const long " + to + " = smaller<long>(" + from + " + " + size + ", " + end + ");");
+    std::vector<std::string> adds;
+    for (printer::accumulator& x : acc)
+      for (task& t : tasks) {
+        if (t.total != x.name) continue;
+        const dtype d = a_[t.value].type;
+        t.total = p_.fresh("sum");
+        p_.line(std::string(printer::type_text(d)) + " " + t.total + " = " + printer::initial(x.how, d) + ";");
+        adds.push_back(x.name + " = " + printer::combine(x.how, d, x.name, t.total) + ";");
+        x.name = t.total;
+        break;
+      }
+    p_.simd(acc);
+    p_.open("for (long " + v + " = " + from + "; " + v + " < " + to + "; ++" + v + ") {");
+    print_tasks(tasks);
+    p_.close();
+    for (const std::string& s : adds) p_.line(s);
     p_.close();
   }
   int substitute(int e, std::size_t n) {
@@ -447,6 +509,7 @@ class row_emitter {
   bool r_is_column(const kernel_root& r) const { return r.element >= 0; }
 
   arena& a_;
+  const buffer_table& types_;
   printer p_;
   kernel_work w_;
   std::uint64_t columns_ = 0, rows_ = 0;

@@ -4,8 +4,10 @@
 #include <ropewalk/ops/add.hpp>
 #include <ropewalk/ops/argmax.hpp>
 #include <ropewalk/ops/concat.hpp>
+#include <ropewalk/ops/equal.hpp>
 #include <ropewalk/ops/exp.hpp>
 #include <ropewalk/ops/gather_rows.hpp>
+#include <ropewalk/ops/iota.hpp>
 #include <ropewalk/ops/matmul.hpp>
 #include <ropewalk/ops/max.hpp>
 #include <ropewalk/ops/mul.hpp>
@@ -15,6 +17,7 @@
 #include <ropewalk/ops/sub.hpp>
 #include <ropewalk/ops/sum.hpp>
 #include <ropewalk/ops/tanh.hpp>
+#include <ropewalk/ops/where.hpp>
 
 #include "compiled.hpp"
 
@@ -59,6 +62,9 @@ struct maker {
   }
   value param(const char* path, const shape& s) {
     return leaf_value(c.p.g, param_info, path, {dtype::f32, s});
+  }
+  value state(const char* path, const shape& s) {
+    return leaf_value(c.p.g, state_info, path, {dtype::f32, s});
   }
   void output(const char* name, value v) { c.p.outputs.push_back({name, v.id}); }
   void update(value leaf, value v) { c.p.updates.push_back({leaf.id, v.id}); }
@@ -137,6 +143,9 @@ graph_case reductions() {
   value v = m.input("v", {50000});
   m.output("long", sum(v * v, 1));
   m.output("wide", sum(m.input("w", {3, 70000}), 1));
+  value l = m.input("l", {3, 5000});
+  m.output("sums", sum(l * 0.5, 2));
+  m.output("long softmax", exp(l - max(l, 2, true)) * rsqrt(sum(exp(l - max(l, 2, true)), 2, true)));
   return std::move(m.c);
 }
 
@@ -184,12 +193,24 @@ graph_case optimizer() {
   return std::move(m.c);
 }
 
+// A cache [B, 6, T, 4] that takes new rows at a position given as an input.
+graph_case cache() {
+  maker m("cache", sizes);
+  value old = m.state("cache", {B, 6, T, 4}), rows = m.input("rows", {B, 6, 1, 4});
+  value at = m.input("at", shape{}, dtype::i32);
+  m.c.leaves["at"] = {{}, {2}};
+  value places = reshape(apply<op::iota_family>(m.c.p.g, {}, {.i = {static_cast<std::int64_t>(dtype::i32)}, .d = {T}}), {T, 1});
+  value here = apply<op::equal>(m.c.p.g, {places, at});
+  m.update(old, apply<op::where>(m.c.p.g, {here, rows * 2.0, old}));
+  return std::move(m.c);
+}
+
 }  // namespace
 
 TEST_CASE("fused kernels agree with the reference") {
   std::vector<graph_case> cases;
   for (graph_case (*make)() :
-       {layer_norm, softmax, heads, joined, gathered, reductions, residual, optimizer})
+       {layer_norm, softmax, heads, joined, gathered, reductions, residual, optimizer, cache})
     cases.push_back(make());
   check_cases(cases);
 }
@@ -207,6 +228,14 @@ TEST_CASE("softmax is one kernel that computes each exponential once") {
   REQUIRE(s.steps.size() == 1);
   const std::string& t = s.kernels[0].text;
   CHECK(t.find("exp(") == t.rfind("exp("));
+}
+
+TEST_CASE("a cache is written in place, where it changes") {
+  const schedule s = make_schedule(cache().p);
+  INFO(print(s));
+  REQUIRE(s.steps.size() == 1);
+  CHECK(text_contains(s, "if ("));
+  for (const buffer& b : s.buffers) CHECK(b.kind != buffer_kind::temporary);
 }
 
 TEST_CASE("parameters of all shapes share the text of their update, in place") {
