@@ -51,6 +51,9 @@ struct node_facts {
   int outer = -1, rows = -1, columns = -1;
   bool split = false;         // reduces between kept axes
   bool partial = false;       // may be computed in two stages: one sum, max or min
+  int same_as = -1;           // the position of an input that has the same type and elements
+  bool constant = false;      // every element is the number `value`
+  double value = 0;
 };
 node_facts study(const graph& g, int node, dim_table& dims);
 

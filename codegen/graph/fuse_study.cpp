@@ -90,7 +90,14 @@ node_facts study(const graph& g, int node, dim_table& dims) {
   v.walk(root);
   f.reduces = !v.reduces.empty();
   f.view = a[root].op == scalar_op::load && a[root].b < 0 && a[a[root].a].op != scalar_op::load;
+  f.constant = a[root].op == scalar_op::constant;
+  if (f.constant) f.value = a[root].v;
   const int here = l.linear(s, at);
+  if (a[root].op == scalar_op::load && a[root].b < 0 && a[root].a == here) {
+    const int k = inputs[static_cast<std::size_t>(a[root].aux)];
+    if (g[k].type == n.type)
+      f.same_as = static_cast<int>(std::find(n.in.begin(), n.in.end(), k) - n.in.begin());
+  }
   std::vector<access> by_operand(inputs.size(), access::pointwise);
   for (int load : v.loads) {
     const int k = a[load].aux;

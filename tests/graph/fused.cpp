@@ -190,6 +190,20 @@ graph_case optimizer() {
   value e = m.param("twisted", {4, 3});
   m.update(e, permute(e * 2.0, {0, 1}) + reshape(permute(e, {1, 0}), {4, 3}));
   m.output("norm", norm);
+  m.output("three", constant_value(m.c.p.g, 1, dtype::f32) + 2.0);
+  m.update(m.param("reset", {1}), reshape(constant_value(m.c.p.g, 4, dtype::f32), {1}));
+  return std::move(m.c);
+}
+
+// Products whose operands are turned: flags of the product, or a copy.
+graph_case products() {
+  maker m("products", sizes);
+  value x = m.input("x", {B, T, 8}), w = m.param("w", {6, 8});
+  auto product = [&](value a, value b) { return apply<op::matmul_family>(m.c.p.g, {a, b}); };
+  m.output("turned", product(x, permute(w, {1, 0})));
+  m.output("both", product(permute(x, {0, 2, 1}), permute(reshape(x * 2.0, {T, B, 8}), {1, 0, 2})));
+  m.output("three", product(permute(x, {1, 2, 0}), permute(x, {1, 0, 2})));
+  m.output("far", product(permute(x, {2, 1, 0}), permute(x, {2, 0, 1})));
   return std::move(m.c);
 }
 
@@ -210,7 +224,8 @@ graph_case cache() {
 TEST_CASE("fused kernels agree with the reference") {
   std::vector<graph_case> cases;
   for (graph_case (*make)() :
-       {layer_norm, softmax, heads, joined, gathered, reductions, residual, optimizer, cache})
+       {layer_norm, softmax, heads, joined, gathered, reductions, residual, optimizer, products,
+        cache})
     cases.push_back(make());
   check_cases(cases);
 }
@@ -228,6 +243,15 @@ TEST_CASE("softmax is one kernel that computes each exponential once") {
   REQUIRE(s.steps.size() == 1);
   const std::string& t = s.kernels[0].text;
   CHECK(t.find("exp(") == t.rfind("exp("));
+}
+
+TEST_CASE("a turned operand of a product is not copied") {
+  maker m("turned");
+  value x = m.input("x", {5, 8}), w = m.param("w", {6, 8});
+  m.output("y", apply<op::matmul_family>(m.c.p.g, {x, permute(w, {1, 0})}));
+  const schedule s = make_schedule(m.c.p);
+  INFO(print(s));
+  CHECK(s.steps.size() == 1);
 }
 
 TEST_CASE("a cache is written in place, where it changes") {
