@@ -3,6 +3,7 @@
 
 #include <ropewalk/ops/add.hpp>
 #include <ropewalk/ops/argmax.hpp>
+#include <ropewalk/ops/cast.hpp>
 #include <ropewalk/ops/concat.hpp>
 #include <ropewalk/ops/equal.hpp>
 #include <ropewalk/ops/exp.hpp>
@@ -195,6 +196,31 @@ graph_case optimizer() {
   return std::move(m.c);
 }
 
+// Sixteen-bit floats, integers and bools in memory; their values are exact in the reference as well.
+graph_case types() {
+  maker m("types", {{B, 3}});
+  auto cast = [&](value v, dtype d) {
+    return apply<op::cast_family>(m.c.p.g, {v}, {.i = {static_cast<std::int64_t>(d)}});
+  };
+  value h = m.input("h", {B, 6}, dtype::f16), b = m.input("b", {B, 6}, dtype::bf16);
+  value i = m.input("i", {B, 6}, dtype::i32), u = m.input("u", {6}, dtype::u8);
+  for (const char* path : {"h", "b"}) {
+    dense d{{3, 6}, {}};
+    for (int k = 0; k < 18; ++k) d.v.push_back((k - 9) * 0.25);
+    m.c.leaves[path] = d;
+  }
+  m.output("sum", cast(h, dtype::f32) + cast(b, dtype::f32));
+  m.output("halves", cast(cast(i, dtype::f32) * 0.5, dtype::f16));
+  m.output("brains", cast(cast(i, dtype::f64) * 0.25, dtype::bf16));
+  m.output("wholes", i * i - cast(u, dtype::i32));
+  m.output("bytes", cast(i, dtype::u8));
+  m.output("equal", apply<op::equal>(m.c.p.g, {i, cast(u, dtype::i32)}));
+  m.output("rows", sum(i, 2));
+  m.output("columns", max(i, 1));
+  m.output("all", sum(i, 3));
+  return std::move(m.c);
+}
+
 // Products whose operands are turned: flags of the product, or a copy.
 graph_case products() {
   maker m("products", sizes);
@@ -224,7 +250,7 @@ graph_case cache() {
 TEST_CASE("fused kernels agree with the reference") {
   std::vector<graph_case> cases;
   for (graph_case (*make)() :
-       {layer_norm, softmax, heads, joined, gathered, reductions, residual, optimizer, products,
+       {layer_norm, softmax, heads, joined, gathered, reductions, residual, optimizer, products, types,
         cache})
     cases.push_back(make());
   check_cases(cases);
