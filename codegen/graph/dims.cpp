@@ -115,23 +115,24 @@ std::vector<std::string> symbols(const program_graph& p) {
     for (int i = 0; i < n.type.s.rank; ++i) collect(n.type.s[i], all);
     for (const dim& d : n.a.d) collect(d, all);
   }
-  for (const dim& d : p.counts) collect(d, all);
   return {all.begin(), all.end()};
 }
 
 void check_bindings(const program_graph& p, std::span<const dim_binding> bindings) {
   const std::string where = "program " + p.name;
   const std::vector<std::string> needed = symbols(p);
+  std::set<std::string> known(needed.begin(), needed.end());
+  for (const dim& d : p.counts) collect(d, known);
   for (std::size_t i = 0; i < bindings.size(); ++i) {
     const dim_binding& b = bindings[i];
     const std::string field = "dim " + printed(b.name), value = std::to_string(b.value);
     if (b.name.fixed()) throw error(where, field, value, "only a symbolic dim takes a value");
-    if (!std::binary_search(needed.begin(), needed.end(), std::string(b.name.sym))) {
-      std::string known;
-      for (const std::string& s : needed) known += (known.empty() ? "" : ", ") + s;
+    if (!known.contains(b.name.sym)) {
+      std::string all;
+      for (const std::string& s : known) all += (all.empty() ? "" : ", ") + s;
       throw error(where, field, value,
-                  needed.empty() ? "the program has no symbolic dims"
-                                 : "the program's symbolic dims are " + known);
+                  known.empty() ? "the program has no symbolic dims"
+                                : "the program's symbolic dims are " + all);
     }
     if (b.value < 1) throw error(where, field, value, "a size is at least 1");
     for (std::size_t k = 0; k < i; ++k)

@@ -64,7 +64,6 @@ class flattener {
  private:
   ids compute(const record* r, int f) {
     if (r->op == &formal_info) return {frames_[at(f)].args[static_cast<std::size_t>(r->a.i[0])]};
-    if (r->op == &alias_info) return results(r->in[0], f);
     if (r->op == &mode_info) return results(r->in[train_mode_ ? 0 : 1], f);
     if (r->op == &effect_info) return effect(r, f);
     if (r->op == &result_info)

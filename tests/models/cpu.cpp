@@ -12,7 +12,6 @@ namespace {
 using namespace ropewalk;
 using namespace ropewalk::testing;
 
-std::vector<float> floats(const dense& d) { return {d.v.begin(), d.v.end()}; }
 std::vector<std::int32_t> integers(const dense& d) {
   std::vector<std::int32_t> v;
   for (double x : d.v) v.push_back(static_cast<std::int32_t>(x));

@@ -3,7 +3,7 @@
 //   node<Op, In...>   an op applied to expressions; equal types are one node
 //   named<F>          what let([=] { return e; }) makes: e under a short name
 //
-// Every expression E has `E::type` (tensor_type), `inputs_of<E>` (what it reads) and `rec<E>`
+// Every expression E has `E::type` (tensor_type), `inputs_of<E>` (what it reads) and `record_of<E>()`
 // (its record). New kinds of expression specialise `expr_traits`.
 #pragma once
 #include <type_traits>
@@ -51,13 +51,20 @@ template <class E>
 inline constexpr int weight = 1;
 inline constexpr int max_weight = 400;
 
+namespace detail {
+template <class Op, class... In>
+consteval tensor_type result_of(int k) {
+  const tensor_type operands[sizeof...(In) + 1] = {In::type...};
+  return Op::family::result(Op::attributes, operands, static_cast<int>(sizeof...(In)), k);
+}
+}  // namespace detail
+
 // Op gives `family`, `attributes` (attrs) and result(attrs, types, count, result index).
 template <class Op, class... In>
 struct node : expr_tag {
   static_assert(sizeof...(In) == 0 || (expression<In> && ...));
-  static constexpr tensor_type operand_types[sizeof...(In) + 1] = {In::type...};
   static constexpr tensor_type type =
-      Op::family::result(Op::attributes, operand_types, static_cast<int>(sizeof...(In)), 0);
+      detail::result_of<Op, In...>(0);
 };
 
 template <class Op, class... In>
@@ -83,8 +90,7 @@ struct pick : expr_tag {
 template <int K, class Op, class... In>
 struct pick<K, node<Op, In...>> : expr_tag {
   using owner = node<Op, In...>;
-  static constexpr tensor_type type = Op::family::result(
-      Op::attributes, owner::operand_types, static_cast<int>(sizeof...(In)), K);
+  static constexpr tensor_type type = detail::result_of<Op, In...>(K);
 };
 
 template <int K, class Node>
@@ -93,10 +99,33 @@ inline constexpr int weight<pick<K, Node>> = 1 + weight<Node>;
 template <class E>
 inline constexpr record rec = E::make_record();
 
+// What E is another name for; void where it is itself.
+template <class E>
+struct alias_of {
+  using type = void;
+};
+template <class F>
+struct alias_of<named<F>> {
+  using type = typename named<F>::def;
+};
+
+// The record of E; of what it names, where it is a name.
+template <class E>
+consteval const record* record_of() {
+  using def = typename alias_of<E>::type;
+  if constexpr (std::is_void_v<def>) return &rec<E>;
+  else return record_of<def>();
+}
+
 namespace detail {
 template <class... E>
-inline constexpr const record* records[sizeof...(E) + 1] = {&rec<E>..., nullptr};
+inline constexpr const record* records[sizeof...(E) + 1] = {record_of<E>()..., nullptr};
+template <class... E>
+consteval record_inputs record_inputs_of() {
+  if constexpr (sizeof...(E) <= record_inputs::most_inside) return {{record_of<E>()...}};
+  else return {{}, records<E...>};
 }
+}  // namespace detail
 
 template <class E>
 struct expr_traits {
@@ -112,19 +141,13 @@ struct expr_traits<node<Op, In...>> {
 template <class Op, class... In>
 inline constexpr record rec<node<Op, In...>> = {
     .op = &family_info<typename Op::family>, .a = Op::attributes, .type = node<Op, In...>::type,
-    .in = detail::records<In...>, .n_in = static_cast<int>(sizeof...(In)),
+    .in = detail::record_inputs_of<In...>(), .n_in = static_cast<int>(sizeof...(In)),
     .name = "", .bodies = nullptr, .n_bodies = 0};
 
 template <class F>
 struct expr_traits<named<F>> {
   using inputs = list<typename named<F>::def>;
 };
-template <class F>
-inline constexpr record rec<named<F>> = {
-    .op = &alias_info, .a = {}, .type = named<F>::type,
-    .in = detail::records<typename named<F>::def>, .n_in = 1,
-    .name = "", .bodies = nullptr, .n_bodies = 0};
-
 template <int K, class Node>
 struct expr_traits<pick<K, Node>> {
   using inputs = list<Node>;
@@ -132,7 +155,7 @@ struct expr_traits<pick<K, Node>> {
 template <int K, class Node>
 inline constexpr record rec<pick<K, Node>> = {
     .op = &result_info, .a = {.i = {K}}, .type = pick<K, Node>::type,
-    .in = detail::records<Node>, .n_in = 1, .name = "", .bodies = nullptr, .n_bodies = 0};
+    .in = detail::record_inputs_of<Node>(), .n_in = 1, .name = "", .bodies = nullptr, .n_bodies = 0};
 
 // The expression an op makes of its operands.
 template <class Op, class... In>

@@ -53,7 +53,7 @@ struct input_t : expr_tag {
   using inputs = list<>;
   static constexpr tensor_type type{D, Shp::value};
   static constexpr record make_record() {
-    return {&input_info, {}, type, nullptr, 0, stored_text<Name>.s, nullptr, 0};
+    return {&input_info, {}, type, {}, 0, stored_text<Name>.s, nullptr, 0};
   }
 };
 template <text Name, class Shp, dtype D, initializer I>
@@ -62,7 +62,7 @@ struct param_t : expr_tag {
   static constexpr tensor_type type{D, Shp::value};
   static constexpr bool trainable = I.trainable;
   static constexpr record make_record() {
-    return {&param_info, detail::leaf_attrs(I), type, nullptr, 0, stored_text<Name>.s, nullptr, 0};
+    return {&param_info, detail::leaf_attrs(I), type, {}, 0, stored_text<Name>.s, nullptr, 0};
   }
 };
 template <text Name, class Shp, dtype D, initializer I>
@@ -70,7 +70,7 @@ struct state_t : expr_tag {
   using inputs = list<>;
   static constexpr tensor_type type{D, Shp::value};
   static constexpr record make_record() {
-    return {&state_info, detail::leaf_attrs(I), type, nullptr, 0, stored_text<Name>.s, nullptr, 0};
+    return {&state_info, detail::leaf_attrs(I), type, {}, 0, stored_text<Name>.s, nullptr, 0};
   }
 };
 // A number as a template argument (a class: plain double arguments trip g++ 12).
@@ -84,7 +84,7 @@ struct constant_t : expr_tag {
   using inputs = list<>;
   static constexpr tensor_type type{D, shape{}};
   static constexpr record make_record() {
-    return {&constant_info, {.f = {Value.v}}, type, nullptr, 0, "", nullptr, 0};
+    return {&constant_info, {.f = {Value.v}}, type, {}, 0, "", nullptr, 0};
   }
 };
 // Argument I of a module's body.
@@ -93,7 +93,7 @@ struct formal : expr_tag {
   using inputs = list<>;
   static constexpr tensor_type type{D, Shp::value};
   static constexpr record make_record() {
-    return {&formal_info, {.i = {I}}, type, nullptr, 0, "", nullptr, 0};
+    return {&formal_info, {.i = {I}}, type, {}, 0, "", nullptr, 0};
   }
 };
 

@@ -41,7 +41,7 @@ struct output_t {
   static constexpr const char* name = stored_text<Name>.s;
   template <class Root>
   static constexpr program_entry entry() {
-    return {program_entry::kind_t::output, name, &rec<E>, nullptr};
+    return {program_entry::kind_t::output, name, record_of<E>(), nullptr};
   }
 };
 template <class Loss>
@@ -52,7 +52,7 @@ struct minimized {
   template <class Root>
   static constexpr program_entry entry() {
     using D = deriv<Root, detail::unit_seed<Loss>>;
-    return {program_entry::kind_t::minimize, name, &rec<Loss>, &detail::gradient_tables<D>::value};
+    return {program_entry::kind_t::minimize, name, record_of<Loss>(), &detail::gradient_tables<D>::value};
   }
 };
 template <class Loss>

@@ -34,11 +34,20 @@ struct gradient_table {
   int n_calls;
 };
 
+// Pointers to the records of a node's inputs: inside the record where they are few, so that most
+// nodes are one symbol in the object file.
+struct record_inputs {
+  static constexpr int most_inside = 6;
+  const record* few[most_inside] = {};
+  const record* const* many = nullptr;
+  constexpr const record* operator[](int i) const { return many != nullptr ? many[i] : few[i]; }
+};
+
 struct record {
   const op_info* op;
   attrs a;
   tensor_type type;
-  const record* const* in;
+  record_inputs in;
   int n_in;
   const char* name;                  // a leaf's name, a call's scope
   const body_record* const* bodies;  // call: 1; repeat: one per block of the pattern; adjoint of a
@@ -47,7 +56,6 @@ struct record {
 
 // Ops that exist in records only.
 inline constexpr op_info formal_info{.name = "formal", .kind = op_class::structural};
-inline constexpr op_info alias_info{.name = "alias", .kind = op_class::structural};
 inline constexpr op_info call_info{.name = "call", .kind = op_class::structural};
 inline constexpr op_info repeat_info{.name = "repeat", .kind = op_class::structural};
 inline constexpr op_info repeat_vjp_info{.name = "repeat_vjp", .kind = op_class::structural};

@@ -21,9 +21,11 @@ struct ref : expr_tag {
   static constexpr tensor_type type = def::type;
   template <int K>
   static constexpr tensor_type result_type = pick<K, def>::type;
-  static constexpr record make_record() {
-    return {&alias_info, {}, type, detail::records<def>, 1, "", nullptr, 0};
-  }
+};
+
+template <class Body, int I>
+struct alias_of<ref<Body, I>> {
+  using type = typename ref<Body, I>::def;
 };
 
 // Body with the cotangents of its results.
@@ -241,9 +243,8 @@ struct expr_traits<adj<Deriv, I>> {
   using inputs = list<def>;
 };
 template <class Deriv, int I>
-inline constexpr record rec<adj<Deriv, I>> = {
-    .op = &alias_info, .a = {}, .type = adj<Deriv, I>::type,
-    .in = detail::records<typename expr_traits<adj<Deriv, I>>::def>, .n_in = 1,
-    .name = "", .bodies = nullptr, .n_bodies = 0};
+struct alias_of<adj<Deriv, I>> {
+  using type = typename expr_traits<adj<Deriv, I>>::def;
+};
 
 }  // namespace ropewalk

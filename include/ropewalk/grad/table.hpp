@@ -131,9 +131,9 @@ template <class Deriv, class... L, class... C>
 struct table_arrays<Deriv, list<L...>, list<C...>> {
   using B = typename Deriv::body_type;
   static constexpr gradient_table::leaf leaves[sizeof...(L) + 1] = {
-      {&rec<node_at<B, L::value>>, &rec<adj<Deriv, L::value>>}..., {}};
+      {record_of<node_at<B, L::value>>(), record_of<adj<Deriv, L::value>>()}..., {}};
   static constexpr gradient_table::call calls[sizeof...(C) + 1] = {
-      {&rec<node_at<B, C::value>>, cotangents_at<Deriv, C::value>::value,
+      {record_of<node_at<B, C::value>>(), cotangents_at<Deriv, C::value>::value,
        inner_tables<Deriv, C::value, typename callee<node_at<B, C::value>>::bodies>::value,
        site_carried<Deriv, C::value, node_at<B, C::value>>::value}...,
       {}};

@@ -120,7 +120,7 @@ struct repeat_vjp_t<list<K...>, N, Scope, Args, J, In...> : expr_tag {
   static constexpr record make_record() {
     using all = as_records<typename bodies<operands>::type>;
     return {&repeat_vjp_info, {.i = {Args, J, static_cast<std::int64_t>(sizeof...(K))}, .d = {N}},
-            type, detail::records<In...>, sizeof...(In), stored_text<Scope>.s, all::value, all::n};
+            type, detail::record_inputs_of<In...>(), sizeof...(In), stored_text<Scope>.s, all::value, all::n};
   }
 };
 

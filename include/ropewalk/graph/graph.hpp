@@ -56,7 +56,7 @@ struct program_graph {
   graph g;
   std::vector<program_output> outputs;
   std::vector<program_update> updates;
-  std::vector<dim> counts;  // of repeats, symbolic: used up by flattening, still bound by sessions
+  std::vector<dim> counts;  // of repeats, symbolic: used by flattening, so bindings may name them
 };
 
 // The whole table as text, one node a line: %id = op(%in, ...) : dtype[shape] {options}.
