@@ -132,9 +132,10 @@ double trainer::take_step() {
   train_.set("targets", targets_);
   set_number(train_, "learning_rate", static_cast<float>(rate_.at(info_.step)));
   if (options_.random) {
+    constexpr std::uint64_t mask = (1u << 30) - 1;  // see ops/dropout.hpp
     const std::int32_t key[2] = {
-        static_cast<std::int32_t>(derive_seed(options_.seed, dropout_stream)),
-        static_cast<std::int32_t>(info_.step)};
+        static_cast<std::int32_t>(derive_seed(options_.seed, dropout_stream) & mask),
+        static_cast<std::int32_t>(static_cast<std::uint64_t>(info_.step) & mask)};
     train_.set("rng", host_data(key, dtype::i32, 2));
   }
   ++info_.step;
