@@ -6,7 +6,7 @@ namespace gpt {
 using namespace ropewalk;
 
 inline constexpr dim B{"B"}, T{"T"}, V{"V"};  // bound when a session opens
-inline constexpr dim C{"C", 256}, H{"H", 8};
+inline constexpr dim C{"C", 128}, H{"H", 4};
 inline constexpr int layers = 4;
 
 inline constexpr auto block = module<"block">([](auto x) {                   // x        [B, T, C]

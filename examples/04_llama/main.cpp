@@ -13,5 +13,5 @@ int main(int argc, char** argv) {
       .train = open<llama::train>,
       .evaluate = open<llama::evaluate>,
       .generate = open<llama::generate>};
-  return text_main(argc, argv, model, {.steps = 500, .batch = 8, .context = 64, .rate = 1e-3});
+  return text_main(argc, argv, model, {.steps = 1000, .batch = 8, .context = 64, .rate = 3e-3});
 }
