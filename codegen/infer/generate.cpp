@@ -24,8 +24,7 @@ std::vector<std::int32_t> generate(session_core& program, std::span<const std::i
     program.run();
     const tensor_view logits = program.get("logits");  // [1, T, V]
     const auto vocabulary = static_cast<std::size_t>(logits.extent(-1));
-    all.push_back(sampler.next(
-        logits.as<float>().subspan((used - 1) * vocabulary, vocabulary)));
+    all.push_back(sampler.next(logits.as<float>().subspan((used - 1) * vocabulary, vocabulary)));
     if (each) each(all.back());
   }
   all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(prompt.size()));

@@ -70,10 +70,10 @@ void load_all(const tensor_file& file, parameter_store& store, bool with_states)
     const tensor_view to = store.at(e.path);
     const file_tensor& from = file.require(name_of(e), to.type(), shape_of(to));
     if (const long i = first_not_finite(from); i >= 0)
-      throw error(file.path(), "tensor " + from.name + ", element " + std::to_string(i),
-                  number_text(load_number(from.type, from.bytes.data(),
-                                          static_cast<std::size_t>(i))),
-                  "must be finite");
+      throw error(
+          file.path(), "tensor " + from.name + ", element " + std::to_string(i),
+          number_text(load_number(from.type, from.bytes.data(), static_cast<std::size_t>(i))),
+          "must be finite");
     copies.push_back({to, &from});
     names.insert(from.name);
   }

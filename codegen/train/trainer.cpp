@@ -92,7 +92,11 @@ std::string trainer::checkpoint_path(const std::string& folder) {
 
 trainer::trainer(session_core& train, session_core& evaluate, const text_dataset& data,
                  const lr_schedule& rate, trainer_options options)
-    : train_(train), evaluate_(evaluate), data_(data), rate_(rate), options_(std::move(options)),
+    : train_(train),
+      evaluate_(evaluate),
+      data_(data),
+      rate_(rate),
+      options_(std::move(options)),
       sampler_(data.train(), options_.batch, data.window(),
                derive_seed(options_.seed, order_stream)) {
   check_least("steps", options_.steps, 1);
@@ -180,8 +184,10 @@ training_result trainer::run() {
     std::error_code code;
     std::filesystem::create_directories(options_.folder, code);
     if (code) throw error(options_.folder, "cannot be made: " + code.message());
-    if (info_.step == 0) log.emplace(file("log.csv"), columns);
-    else log.emplace(file("log.csv"), columns, info_.step);
+    if (info_.step == 0)
+      log.emplace(file("log.csv"), columns);
+    else
+      log.emplace(file("log.csv"), columns, info_.step);
     for (const double loss : csv_curve(file("log.csv"), "train_loss").value) recent.add(loss);
   }
   const signal_guard signals(options_.catch_signals);

@@ -9,8 +9,9 @@ inline constexpr dim B{"B"}, T{"T"}, V{"V"};  // bound when a session opens
 inline constexpr dim C{"C", 128}, H{"H", 4};
 inline constexpr int layers = 4;
 
-inline constexpr auto block = module<"block">([](auto x) {                   // x        [B, T, C]
-  auto [q, k, v] = split<3, H>(linear<"qkv", 3 * C>(layer_norm<"ln1">(x)));  // q, k, v  [B, H, T, C/H]
+inline constexpr auto block = module<"block">([](auto x) {  // x        [B, T, C]
+  auto [q, k, v] =
+      split<3, H>(linear<"qkv", 3 * C>(layer_norm<"ln1">(x)));  // q, k, v  [B, H, T, C/H]
   auto a = attention(rope(q, half_split), rope(k, half_split), v, causal);
   auto y = let([=] { return x + linear<"proj", C>(merge_heads(a)); });
   return y + linear<"down", C>(gelu_tanh(linear<"up", 4 * C>(layer_norm<"ln2">(y))));
@@ -20,7 +21,7 @@ inline constexpr auto tokens = input<"tokens", i32, B, T>;
 inline constexpr auto targets = input<"targets", i32, B, T>;
 inline constexpr auto hidden =
     layer_norm<"ln">(repeat<layers, "h">(block)(embedding<"wte", V, C>(tokens)));  //  [B, T, C]
-inline constexpr auto logits = linear<"head", V, no_bias>(hidden);            //  [B, T, V]
+inline constexpr auto logits = linear<"head", V, no_bias>(hidden);                 //  [B, T, V]
 inline constexpr auto loss = cross_entropy(logits, targets);
 
 inline constexpr auto train = program<"train">([] {

@@ -7,11 +7,11 @@
 
 int main(int argc, char** argv) {
   using namespace examples;
-  const text_model model{
-      .description = "gpt, C = " + std::to_string(gpt::C.n) + ", H = " + std::to_string(gpt::H.n) +
-                     ", layers = " + std::to_string(gpt::layers),
-      .train = open<gpt::train>,
-      .evaluate = open<gpt::evaluate>,
-      .generate = open<gpt::generate>};
+  const text_model model{.description = "gpt, C = " + std::to_string(gpt::C.n) +
+                                        ", H = " + std::to_string(gpt::H.n) +
+                                        ", layers = " + std::to_string(gpt::layers),
+                         .train = open<gpt::train>,
+                         .evaluate = open<gpt::evaluate>,
+                         .generate = open<gpt::generate>};
   return text_main(argc, argv, model, {.steps = 6000, .batch = 8, .context = 128, .rate = 3e-3});
 }

@@ -6,22 +6,22 @@
 namespace llama {
 using namespace ropewalk;
 
-inline constexpr dim B{"B"}, T{"T"}, V{"V"};                       // bound when a session opens
+inline constexpr dim B{"B"}, T{"T"}, V{"V"};  // bound when a session opens
 inline constexpr dim C{"C", 128}, H{"H", 4}, G{"G", 2}, D{"D", 32}, F{"F", 352};
 inline constexpr int layers = 3;
 
 // Each of the G heads of keys and values serves H / G heads of queries.
-inline constexpr auto self_attention = module<"self_attention">([](auto x) {     // x  [B, T, C]
-  auto q = split_heads<H>(linear<"q", H * D, no_bias>(x));                       // q  [B, H, T, D]
-  auto k = split_heads<G>(linear<"k", G * D, no_bias>(x));                       // k  [B, G, T, D]
-  auto v = split_heads<G>(linear<"v", G * D, no_bias>(x));                       // v  [B, G, T, D]
+inline constexpr auto self_attention = module<"self_attention">([](auto x) {  // x  [B, T, C]
+  auto q = split_heads<H>(linear<"q", H * D, no_bias>(x));                    // q  [B, H, T, D]
+  auto k = split_heads<G>(linear<"k", G * D, no_bias>(x));                    // k  [B, G, T, D]
+  auto v = split_heads<G>(linear<"v", G * D, no_bias>(x));                    // v  [B, G, T, D]
   auto a = attention(rope(q, half_split), rope(k, half_split), v, causal);
   return linear<"o", C, no_bias>(merge_heads(a));
 });
 
 // down(silu(gate(x)) * up(x))
 inline constexpr auto mlp = module<"mlp">([](auto x) {
-  auto gate = linear<"gate", F, no_bias>(x);                                     //    [B, T, F]
+  auto gate = linear<"gate", F, no_bias>(x);  //    [B, T, F]
   return linear<"down", C, no_bias>(swiglu(gate, linear<"up", F, no_bias>(x)));
 });
 
@@ -32,7 +32,7 @@ inline constexpr auto block = module<"block">([](auto x) {
 
 inline constexpr auto tokens = input<"tokens", i32, B, T>;
 inline constexpr auto targets = input<"targets", i32, B, T>;
-inline constexpr auto logits = linear<"head", V, no_bias>(                       //    [B, T, V]
+inline constexpr auto logits = linear<"head", V, no_bias>(  //    [B, T, V]
     rms_norm<"norm">(repeat<layers, "layers">(block)(embedding<"embedding", V, C>(tokens))));
 inline constexpr auto loss = cross_entropy(logits, targets);
 

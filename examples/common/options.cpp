@@ -20,7 +20,8 @@ int parse(int argc, char** argv, text_options& o) {
   app.add_option("--lr", o.rate, "the highest learning rate")->check(CLI::Range(0.0, 1e3));
   app.add_option("--seed", o.seed, "of the weights, the order of the windows, the samples");
   app.add_option("--eval-every", o.evaluate_every,
-                 "steps between validations and checkpoints; 0: only at the end")->check(from(0));
+                 "steps between validations and checkpoints; 0: only at the end")
+      ->check(from(0));
   app.add_option("--device", o.device, "what to run on")->check(CLI::IsMember({"cpu"}));
   app.add_option("--threads", o.threads, "0: as many as there are")->check(CLI::Range(0, 1024));
   app.add_flag("--check", o.check, "stop at the first operation that gives NaN or infinity; slow");
@@ -32,8 +33,8 @@ int parse(int argc, char** argv, text_options& o) {
   app.add_option("--temperature", o.temperature, "0: always the likeliest character");
   app.add_option("--top-k", o.top_k, "draw from the k likeliest; 0: from all");
   app.add_option("--top-p", o.top_p, "draw from the fewest that have this probability together");
-  const CLI::Option* prompt = app.add_option(
-      "--generate-only", o.prompt, "write on from this text with the weights in --out");
+  const CLI::Option* prompt = app.add_option("--generate-only", o.prompt,
+                                             "write on from this text with the weights in --out");
   try {
     app.parse(argc, argv);
     if (o.out.empty()) throw CLI::RequiredError("--out");

@@ -7,23 +7,23 @@ namespace examples {
 
 struct text_options {
   // Where from, where to.
-  std::string text{};                  // the file to learn from
-  std::string out{};                   // the folder of checkpoint, log and loss curve
-  bool fresh = false;                // start anew although `out` has a checkpoint
+  std::string text{};  // the file to learn from
+  std::string out{};   // the folder of checkpoint, log and loss curve
+  bool fresh = false;  // start anew although `out` has a checkpoint
   // Training.
   long steps = 1000, batch = 16, context = 128;  // windows of `context` characters, `batch` a step
-  double rate = 1e-3;                // the highest learning rate; it warms up, then falls
+  double rate = 1e-3;  // the highest learning rate; it warms up, then falls
   std::uint64_t seed = 1;
   long evaluate_every = 1000;
   // The machine.
   std::string device = "cpu";
-  int threads = 0;                   // 0: as many as there are
+  int threads = 0;  // 0: as many as there are
   bool check = false, profile = false;
   // Samples.
   long sample_every = 2000, samples = 1, length = 400;
   double temperature = 0.8, top_p = 1;
   long top_k = 0;
-  std::string prompt{};                // --generate-only: write on from this, train nothing
+  std::string prompt{};  // --generate-only: write on from this, train nothing
   bool generate_only = false;
 };
 

@@ -18,13 +18,21 @@ dims sizes(long batch, long context, long vocabulary) {
   return {{dim("B"), batch}, {dim("T"), context}, {dim("V"), vocabulary}};
 }
 
+token_sampler sampler_of(const text_options& o, std::uint64_t number) {
+  return token_sampler({.temperature = o.temperature,
+                        .top_k = o.top_k,
+                        .top_p = o.top_p,
+                        .seed = derive_seed(o.seed, 1000 + number)});
+}
+
 // Writes `o.length` characters that follow the prompt, as they are drawn.
 void write_sample(session_core& generator, const tokenizer& tokens, const std::string& prompt,
                   const text_options& o, std::uint64_t number) {
-  token_sampler sampler({.temperature = o.temperature, .top_k = o.top_k, .top_p = o.top_p,
-                         .seed = derive_seed(o.seed, 1000 + number)});
+  token_sampler sampler = sampler_of(o, number);
+  const std::vector<std::int32_t> start = tokens.encode(prompt, "prompt");
+  if (start.empty()) throw error("prompt", "is empty: nothing to write on from");
   std::fputs(prompt.c_str(), stdout);
-  generate(generator, tokens.encode(prompt, "prompt"), o.length, sampler, [&](std::int32_t token) {
+  generate(generator, start, o.length, sampler, [&](std::int32_t token) {
     std::fputs(tokens.decode(std::span(&token, 1)).c_str(), stdout);
     std::fflush(stdout);
   });
@@ -36,8 +44,8 @@ int write_only(const text_model& model, const text_options& o) {
   const checkpoint from(trainer::checkpoint_path(o.out));
   from.require_run({{"model", model.description}});
   const tokenizer tokens = tokenizer::restore(from.info().tokenizer);
-  session_core generator = model.generate(cpu(o.threads), sizes(1, o.context, tokens.vocab_size()),
-                                          {});
+  session_core generator =
+      model.generate(cpu(o.threads), sizes(1, o.context, tokens.vocab_size()), {});
   load_weights(from.path(), *generator.parameters());
   for (long k = 0; k < o.samples; ++k)
     write_sample(generator, tokens, o.prompt, o, static_cast<std::uint64_t>(k));
@@ -45,6 +53,7 @@ int write_only(const text_model& model, const text_options& o) {
 }
 
 int train(const text_model& model, const text_options& o) {
+  sampler_of(o, 0);  // a mistake in these options is told before the training, not after it
   // The text, cut into characters; its last twentieth is kept for validation.
   const std::string text = read_file(o.text);
   const text_dataset data(text, tokenizer::characters(text, o.text),
@@ -57,8 +66,8 @@ int train(const text_model& model, const text_options& o) {
   const dims many = sizes(o.batch, o.context, tokens.vocab_size()),
              one = sizes(1, o.context, tokens.vocab_size());
   const session_options shared{.parameters = weights};
-  session_core training = model.train(
-      on, many, {.parameters = weights, .check = o.check, .profile = o.profile});
+  session_core training =
+      model.train(on, many, {.parameters = weights, .check = o.check, .profile = o.profile});
   session_core evaluation = model.evaluate(on, many, shared);
   session_core generator = model.generate(on, one, shared);
 
@@ -70,14 +79,19 @@ int train(const text_model& model, const text_options& o) {
     write_sample(generator, tokens, start, o, static_cast<std::uint64_t>(number));
   };
 
-  const warmup_cosine rate({.base = o.rate, .warmup = std::min(100l, o.steps / 10),
-                            .total = o.steps, .min_ratio = 0.1});
+  const warmup_cosine rate(
+      {.base = o.rate, .warmup = std::min(100l, o.steps / 10), .total = o.steps, .min_ratio = 0.1});
   trainer t(training, evaluation, data, rate,
-            {.steps = o.steps, .batch = o.batch, .seed = o.seed,
-             .evaluate_every = o.evaluate_every, .save_every = o.evaluate_every, .folder = o.out,
+            {.steps = o.steps,
+             .batch = o.batch,
+             .seed = o.seed,
+             .evaluate_every = o.evaluate_every,
+             .save_every = o.evaluate_every,
+             .folder = o.out,
              .fresh = o.fresh,
              .run = {{"model", model.description}, {"text", fingerprint(text)}},
-             .visit_every = o.sample_every, .visit = sample});
+             .visit_every = o.sample_every,
+             .visit = sample});
   std::size_t count = 0;
   for (const parameter_store::entry& e : weights->entries())
     if (!e.state) count += weights->at(e.path).elements();
@@ -91,7 +105,8 @@ int train(const text_model& model, const text_options& o) {
   const training_result r = t.run();
   if (o.profile) std::fputs(training.profile().c_str(), stderr);
   if (r.signal != 0) {
-    std::fprintf(stderr, "stopped after step %ld of %ld; the same command goes on from there (%s)\n",
+    std::fprintf(stderr,
+                 "stopped after step %ld of %ld; the same command goes on from there (%s)\n",
                  r.step, o.steps, trainer::checkpoint_path(o.out).c_str());
     return 128 + r.signal;
   }

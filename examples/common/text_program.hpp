@@ -11,8 +11,7 @@ using open_session = ropewalk::session_core (*)(const ropewalk::device& on,
                                                 std::span<const ropewalk::dim_binding> dims,
                                                 const ropewalk::session_options& options);
 template <auto Program>
-ropewalk::session_core open(const ropewalk::device& on,
-                            std::span<const ropewalk::dim_binding> dims,
+ropewalk::session_core open(const ropewalk::device& on, std::span<const ropewalk::dim_binding> dims,
                             const ropewalk::session_options& options) {
   return ropewalk::session<Program>(on, dims, options);
 }

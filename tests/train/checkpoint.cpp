@@ -46,8 +46,12 @@ struct some_store {
 };
 
 checkpoint_info some_info() {
-  return {.step = 1234567890123, .seed = 0xFFFFFFFFFFFFFFFFull, .sampler = "random tokens=9 3:4",
-          .tokenizer = "characters:\n\"aé", .best_validation = 0.1 + 0.2, .best_step = 77,
+  return {.step = 1234567890123,
+          .seed = 0xFFFFFFFFFFFFFFFFull,
+          .sampler = "random tokens=9 3:4",
+          .tokenizer = "characters:\n\"aé",
+          .best_validation = 0.1 + 0.2,
+          .best_step = 77,
           .run = {{"model", "gpt, C = 4"}, {"text", "9 bytes"}}};
 }
 
@@ -77,8 +81,10 @@ std::string said(const std::string& path, const std::string& to,
   some_store other(3);
   const std::string before = other.bits();
   const std::string message = message_of([&] {
-    if (weights) load_weights(to, other.s);
-    else checkpoint(to).load(other.s);
+    if (weights)
+      load_weights(to, other.s);
+    else
+      checkpoint(to).load(other.s);
   });
   CHECK((message.empty() || other.bits() == before));
   return message;
@@ -147,31 +153,37 @@ TEST_CASE("wrong tensors are refused by name, found and expected, and change not
   const std::string bad = dir / "bad";
   for (const bool weights : {false, true}) {
     CHECK(said(dir / "c", bad, [](edited&) {}, weights) == "");
-    CHECK(names(said(dir / "c", bad,
-                     [](edited& e) { e.tensors.erase(e.tensors.begin()); }, weights),
+    CHECK(names(said(
+                    dir / "c", bad, [](edited& e) { e.tensors.erase(e.tensors.begin()); }, weights),
                 {bad, "brain"}));
-    CHECK(names(said(dir / "c", bad, [](edited& e) { e.tensor("half").name = "whole"; }, weights),
+    CHECK(names(said(
+                    dir / "c", bad, [](edited& e) { e.tensor("half").name = "whole"; }, weights),
                 {bad, "half"}));
-    CHECK(names(said(dir / "c", bad,
-                     [](edited& e) {
-                       file_tensor more = e.tensor("half");
-                       more.name = "surplus";
-                       e.tensors.push_back(more);
-                     }, weights),
+    CHECK(names(said(
+                    dir / "c", bad,
+                    [](edited& e) {
+                      file_tensor more = e.tensor("half");
+                      more.name = "surplus";
+                      e.tensors.push_back(more);
+                    },
+                    weights),
                 {bad, "surplus", "f16", "[5]"}));
-    CHECK(names(said(dir / "c", bad, [](edited& e) { e.tensor("half").type = bf16; }, weights),
+    CHECK(names(said(
+                    dir / "c", bad, [](edited& e) { e.tensor("half").type = bf16; }, weights),
                 {bad, "half", "bf16", "f16"}));
-    CHECK(names(said(dir / "c", bad,
-                     [](edited& e) { e.tensor("h.0.weight").shape = {4, 3}; }, weights),
-                {bad, "h.0.weight", "[4, 3]", "[3, 4]"}));
+    CHECK(names(
+        said(
+            dir / "c", bad, [](edited& e) { e.tensor("h.0.weight").shape = {4, 3}; }, weights),
+        {bad, "h.0.weight", "[4, 3]", "[3, 4]"}));
     for (const float v : {NAN, INFINITY, -INFINITY}) {
       std::vector<float> values(4, 1.0f);
       values[2] = v;
-      CHECK(names(said(dir / "c", bad,
-                       [&](edited& e) {
-                         e.tensor("h.0.bias").bytes = std::as_bytes(std::span(values));
-                       }, weights),
-                  {bad, "h.0.bias", "element 2", "finite"}));
+      CHECK(names(
+          said(
+              dir / "c", bad,
+              [&](edited& e) { e.tensor("h.0.bias").bytes = std::as_bytes(std::span(values)); },
+              weights),
+          {bad, "h.0.bias", "element 2", "finite"}));
     }
   }
   // A state cannot stand in for a parameter, nor the other way round.

@@ -79,8 +79,9 @@ TEST_CASE("ten runs, each killed at two random moments, end with the bits of a w
   for (int round = 0; round < 10; ++round) {
     scratch_folder dir;
     for (int kill = 0; kill < 2; ++kill) {
-      const auto bytes = static_cast<long>(random.below(static_cast<std::uint64_t>(
-                             row * steps * 45 / 100))) + kill * row * steps * 45 / 100;
+      const auto bytes =
+          static_cast<long>(random.below(static_cast<std::uint64_t>(row * steps * 45 / 100))) +
+          kill * row * steps * 45 / 100;
       const pid_t child = start(dir.path, 1 + round % 2);
       killed += kill_after(child, dir.path, bytes, static_cast<long>(random.below(3000)));
       // What has the checkpoint's name is whole, wherever the writer was hit.

@@ -24,7 +24,8 @@ inline std::string tiny_words(std::uint64_t seed, long words) {
 }
 
 inline std::vector<dim_binding> tiny_sizes(const text_dataset& data, long rows) {
-  return {{tiny_text::B, rows}, {tiny_text::T, data.window()},
+  return {{tiny_text::B, rows},
+          {tiny_text::T, data.window()},
           {tiny_text::V, data.tokens().vocab_size()}};
 }
 
@@ -40,8 +41,8 @@ struct tiny_run {
       : data(text, tokenizer::characters(text), {.window = window, .validation = 0.2}),
         weights(std::make_shared<parameter_store>(seed)),
         train(session<tiny_text::train>(on, tiny_sizes(data, batch), {.parameters = weights})),
-        evaluate(session<tiny_text::evaluate>(on, tiny_sizes(data, batch),
-                                              {.parameters = weights})) {}
+        evaluate(
+            session<tiny_text::evaluate>(on, tiny_sizes(data, batch), {.parameters = weights})) {}
 
   trainer with(trainer_options o, double rate = 3e-3) {
     if (o.steps == 0) o.steps = 20;

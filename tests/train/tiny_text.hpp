@@ -8,8 +8,9 @@ using namespace ropewalk;
 inline constexpr dim B{"B"}, T{"T"}, V{"V"};
 inline constexpr dim C{"C", 16}, H{"H", 2};
 
-inline constexpr auto block = module<"block">([](auto x) {                   // x        [B, T, C]
-  auto [q, k, v] = split<3, H>(linear<"qkv", 3 * C>(layer_norm<"ln1">(x)));  // q, k, v  [B, H, T, C/H]
+inline constexpr auto block = module<"block">([](auto x) {  // x        [B, T, C]
+  auto [q, k, v] =
+      split<3, H>(linear<"qkv", 3 * C>(layer_norm<"ln1">(x)));  // q, k, v  [B, H, T, C/H]
   auto a = attention(rope(q, half_split), rope(k, half_split), v, causal);
   auto y = let([=] { return x + dropout<"drop", 0.1>(linear<"proj", C>(merge_heads(a))); });
   return y + linear<"down", C>(gelu(linear<"up", 2 * C>(layer_norm<"ln2">(y))));
@@ -18,7 +19,7 @@ inline constexpr auto block = module<"block">([](auto x) {                   // 
 inline constexpr auto tokens = input<"tokens", i32, B, T>;
 inline constexpr auto targets = input<"targets", i32, B, T>;
 inline constexpr auto logits =
-    linear<"head", V, no_bias>(block(embedding<"wte", V, C>(tokens)));       //          [B, T, V]
+    linear<"head", V, no_bias>(block(embedding<"wte", V, C>(tokens)));  //          [B, T, V]
 inline constexpr auto loss = cross_entropy(logits, targets);
 
 inline constexpr auto train = program<"train">(

@@ -72,8 +72,8 @@ TEST_CASE("validation counts every window once, the last partial batch too") {
   for (long words = 100; words < 106; ++words) {
     tiny_run r(1, tiny_words(1, words));
     trainer t = r.with({});
-    session_core one = session<tiny_text::evaluate>(cpu(1), tiny_sizes(r.data, 1),
-                                                    {.parameters = r.weights});
+    session_core one =
+        session<tiny_text::evaluate>(cpu(1), tiny_sizes(r.data, 1), {.parameters = r.weights});
     sequential_windows windows(r.data.validation(), 1, window);
     partial += windows.windows() % batch != 0;
     double sum = 0;
@@ -106,8 +106,7 @@ TEST_CASE("a run in pieces ends where a run in one piece does") {
   }
   CHECK(csv_curve(parts / "log.csv", "train_loss").value ==
         csv_curve(whole / "log.csv", "train_loss").value);
-  const checkpoint a(trainer::checkpoint_path(whole.path)),
-      b(trainer::checkpoint_path(parts.path));
+  const checkpoint a(trainer::checkpoint_path(whole.path)), b(trainer::checkpoint_path(parts.path));
   CHECK(a.info().sampler == b.info().sampler);
 }
 
@@ -117,9 +116,14 @@ TEST_CASE("SIGINT and SIGTERM end a run after the step, with a checkpoint to go 
   for (const int number : {SIGINT, SIGTERM}) {
     scratch_folder dir;
     tiny_run a;
-    const training_result stopped =
-        a.with({.steps = 12, .folder = dir.path, .visit_every = 5,
-                .visit = [&](long step) { if (step == 5) ::raise(number); }}).run();
+    const training_result stopped = a.with({.steps = 12,
+                                            .folder = dir.path,
+                                            .visit_every = 5,
+                                            .visit =
+                                                [&](long step) {
+                                                  if (step == 5) ::raise(number);
+                                                }})
+                                        .run();
     CHECK(stopped.signal == number);
     CHECK(stopped.step == 5);
     CHECK(checkpoint(trainer::checkpoint_path(dir.path)).info().step == 5);
@@ -197,8 +201,8 @@ TEST_CASE("options out of range, and sessions that share nothing, are refused") 
 TEST_CASE("generation draws what the window predicts") {
   tiny_run r;
   r.with({.steps = 100}, 1e-2).run();
-  session_core one = session<tiny_text::generate>(cpu(1), tiny_sizes(r.data, 1),
-                                                  {.parameters = r.weights});
+  session_core one =
+      session<tiny_text::generate>(cpu(1), tiny_sizes(r.data, 1), {.parameters = r.weights});
   const tokenizer& tokens = r.data.tokens();
   token_sampler greedy({.temperature = 0});
   // Below a window and beyond it; in one go and token by token.

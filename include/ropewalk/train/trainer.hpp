@@ -27,8 +27,8 @@ struct trainer_options {
   // Where log.csv, loss.svg and checkpoint.safetensors go; made if missing. "": nothing is kept.
   std::string folder{};
   bool fresh = false;  // start anew although the folder has a checkpoint
-  // What else must be the same for a checkpoint to be gone on from: model, dims, text. The seed, the
-  // batch, the window, the tokenizer and the number of tokens are compared without being named.
+  // What else must be the same for a checkpoint to be gone on from: model, dims, text. The seed,
+  // the batch, the window, the tokenizer and the number of tokens are compared without being named.
   metadata_list run{};
   bool random = false;         // the program draws random numbers: it has the input "rng"
   bool catch_signals = true;   // SIGINT and SIGTERM end the run after the step, with a checkpoint
@@ -40,8 +40,8 @@ struct trainer_options {
 };
 
 struct training_result {
-  long step = 0;            // steps done in the whole run
-  double train_loss = 0;    // mean of the last 100 steps
+  long step = 0;                                                      // steps done in the whole run
+  double train_loss = 0;                                              // mean of the last 100 steps
   double validation_loss = std::numeric_limits<double>::quiet_NaN();  // NaN: not measured
   double best_validation = std::numeric_limits<double>::quiet_NaN();
   double tokens_per_second = 0;  // of this process, in steps alone; 0 without a step
@@ -59,8 +59,9 @@ struct training_result {
 class trainer {
  public:
   // Opens the checkpoint, if there is one, and loads it. Errors: steps or batch < 1, other numbers
-  // negative; sessions with different parameters; a folder that cannot be made; those of checkpoint;
-  // a checkpoint of another run or of more than `steps` steps. Nothing is written before run().
+  // negative; sessions with different parameters; a folder that cannot be made; those of
+  // checkpoint; a checkpoint of another run or of more than `steps` steps. Nothing is written
+  // before run().
   trainer(session_core& train, session_core& evaluate, const text_dataset& data,
           const lr_schedule& rate, trainer_options options);
 
