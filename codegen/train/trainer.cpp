@@ -143,7 +143,11 @@ double trainer::take_step() {
     train_.set("rng", host_data(key, dtype::i32, 2));
   }
   ++info_.step;
-  train_.run();
+  try {
+    train_.run();
+  } catch (const error& e) {  // a checked session's, of the first operation that fails
+    throw error("step " + std::to_string(info_.step), e.what());
+  }
   const double loss = train_.get("loss").item(), norm = train_.get("grad_norm").item();
   if (std::isfinite(loss) && std::isfinite(norm)) return loss;
   throw error("step " + std::to_string(info_.step), std::isfinite(loss) ? "grad_norm" : "loss",

@@ -145,6 +145,14 @@ TEST_CASE("a loss that is not finite names the step and leaves the checkpoint") 
   CHECK(has(message, "step 6"));
   CHECK(has(message, "must be finite"));
   CHECK(checkpoint_in(dir) == before);
+  // A checked session says which operation it was.
+  tiny_run b;
+  b.train = session<tiny_text::train>(cpu(1), tiny_sizes(b.data, batch),
+                                      {.parameters = b.weights, .check = true});
+  const std::string first = message_of([&] { b.with({.steps = 9}, 1e38).run(); });
+  INFO(first);
+  CHECK(has(first, "[step 1]"));
+  CHECK(has(first, "the first step that made a NaN"));
 }
 
 TEST_CASE("checkpoints of another run are refused, and nothing is written") {
