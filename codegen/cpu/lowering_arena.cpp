@@ -171,17 +171,16 @@ int arena::guard(int e, int condition, std::unordered_map<int, int>& done) {
   const expr_node n = (*this)[e];
   int r = e;
   if (n.op == scalar_op::load) {
-    const int at = guard(n.a, condition, done);
-    if (safe(e)) r = at == n.a ? e : put({.op = n.op, .type = n.type, .a = at, .b = n.b, .aux = n.aux, .v = n.v});
-    else {
-      const int both = n.b < 0 ? condition : apply(scalar_op::logical_and, {condition, n.b});
-      expr_node m = n;
-      m.a = at;
-      m.b = both;
-      const expr_node& c = (*this)[both];
-      if (c.op == scalar_op::constant) r = c.v != 0 ? e : number(0, n.type);
-      else r = put(m);
+    // What the element and an earlier condition load is guarded as well.
+    expr_node m = n;
+    m.a = guard(n.a, condition, done);
+    if (n.b >= 0) m.b = guard(n.b, condition, done);
+    if (!safe(e)) m.b = m.b < 0 ? condition : apply(scalar_op::logical_and, {condition, m.b});
+    if (m.b >= 0 && (*this)[m.b].op == scalar_op::constant) {
+      if ((*this)[m.b].v == 0) return done[e] = number(0, n.type);
+      m.b = -1;
     }
+    r = put(m);
   } else if (n.op == scalar_op::extent) {
     affine_form f = affine(e);
     bool changed = false;
@@ -213,6 +212,13 @@ bool arena::is_zero(int e) const {
   if (n.op == scalar_op::constant) return n.v == 0 && !std::signbit(n.v);
   return n.op == scalar_op::extent && affine(e).terms.empty() &&
          affine(e).constant == dims_.of(std::int64_t{0});
+}
+
+// Whether the condition a is one of those that c is made of by "and".
+bool arena::includes(int c, int a) const {
+  if (c == a) return true;
+  const expr_node& n = (*this)[c];
+  return n.op == scalar_op::logical_and && (includes(n.a, a) || includes(n.b, a));
 }
 
 int arena::apply(scalar_op op, std::span<const int> args) {
@@ -310,6 +316,8 @@ int arena::apply(scalar_op op, std::span<const int> args) {
     case scalar_op::logical_and:
       if (constant(a, 0) || constant(b, 1) || a == b) return a;
       if (constant(b, 0) || constant(a, 1)) return b;
+      if (includes(b, a)) return b;
+      if (includes(a, b)) return a;
       return put({.op = op, .type = dtype::boolean, .a = a, .b = b});
     case scalar_op::logical_or:
       if (constant(a, 1) || constant(b, 0) || a == b) return a;

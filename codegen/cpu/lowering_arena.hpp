@@ -124,6 +124,7 @@ class arena {
   };
   parts common_factor(int y, int d);
   int compare(scalar_op op, int a, int b);
+  bool includes(int c, int a) const;
   int guard(int e, int condition, std::unordered_map<int, int>& done);
 
   struct hash {

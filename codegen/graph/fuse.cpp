@@ -361,7 +361,7 @@ class fuser {
       std::set<int> kernels;
       reached(k, kernels);
       if (kernels.size() < 2) continue;
-      share(k, kernels, rank);
+      if (!share(k, kernels, rank)) continue;
       full[at(k)].clear();
       cost[at(k)] = 0;
     }
@@ -374,7 +374,7 @@ class fuser {
       else reached(u, units);
     }
   }
-  void share(int k, const std::set<int>& kernels, std::vector<int>& rank) {
+  bool share(int k, const std::set<int>& kernels, std::vector<int>& rank) {
     std::vector<int> by_rank(kernels.begin(), kernels.end());
     std::sort(by_rank.begin(), by_rank.end(), [&](int a, int b) { return rank[at(a)] < rank[at(b)]; });
     r_.stored[at(k)] = 1;
@@ -393,7 +393,9 @@ class fuser {
       }
     }
     if (home < 0) {
-      // A kernel of its own, before all of them.
+      // A kernel of its own, before all of them: unless the first of them makes what it reads.
+      for (const auto& [m, aligned] : inputs_of(k))
+        if (unit_[at(m)] == first) return r_.stored[at(k)] = 0, false;
       r_.groups.push_back(own_group(k));
       home = new_unit(-1, static_cast<int>(r_.groups.size()) - 1);
       rank.push_back(rank[at(first)] - 1);
@@ -402,6 +404,7 @@ class fuser {
     for (int u : by_rank)
       if (u != home) units_[at(u)].needs.insert(home);
     if (home != first) rank = order();
+    return true;
   }
   // A topological order of the units, as ranks.
   std::vector<int> order() {
