@@ -156,16 +156,10 @@ class row_emitter {
     std::set<int> seen;
     auto walk = [&](auto& self, int e) -> void {
       if (!seen.insert(e).second) return;
-      if (a_.variables(e) == 0 && !has_reduction(e))
-        return p_.hoist(e, rows_ | columns_);
+      if (a_.variables(e) == 0 && !a_.reduces(e)) return p_.hoist(e, rows_ | columns_);
       a_.for_each_child(e, [&](int k) { self(self, k); });
     };
     for (const kernel_root& r : w_.roots) walk(walk, r.value);
-  }
-  bool has_reduction(int e) {
-    bool found = a_[e].op == scalar_op::reduce;
-    a_.for_each_child(e, [&](int k) { found = found || has_reduction(k); });
-    return found;
   }
 
   // One row; the row variable is bound.
@@ -303,7 +297,8 @@ class row_emitter {
     for (std::int64_t k : at)
       if (k > 0 && k < n) r.push_back(k);
     r.push_back(n);
-    return r.size() > 9 ? std::vector<std::int64_t>{} : r;
+    // Every piece prints the expressions again.
+    return r.size() * seen.size() > 1500 ? std::vector<std::int64_t>{} : r;
   }
 
   void nest(const std::vector<task>& tasks, const std::vector<int>& vars, std::size_t k,

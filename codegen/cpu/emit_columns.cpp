@@ -13,7 +13,7 @@ int find_reduction(const arena& a, int e, const std::vector<int>& vars) {
   if (a[e].op == scalar_op::reduce && a.reduction_of(e).vars == vars) return e;
   int found = -1;
   a.for_each_child(e, [&](int k) {
-    if (found < 0) found = find_reduction(a, k, vars);
+    if (found < 0 && a.reduces(k)) found = find_reduction(a, k, vars);
   });
   return found;
 }

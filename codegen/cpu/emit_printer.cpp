@@ -159,11 +159,12 @@ std::string printer::address(int e) {
   return s;
 }
 
-void printer::hoist(int e, std::uint64_t inner) {
+void printer::hoist(int e, std::uint64_t inner, std::set<std::pair<int, std::uint64_t>>& seen) {
   if (names_.contains(e) || a_[e].op == scalar_op::constant || a_[e].op == scalar_op::index) return;
+  if (!seen.emplace(e, inner).second) return;
   if ((a_.variables(e) & inner) == 0 && !trivial(e)) {
     if (a_[e].op == scalar_op::extent) {
-      for (const affine_term& t : a_.affine(e).terms) hoist(t.atom, inner);
+      for (const affine_term& t : a_.affine(e).terms) hoist(t.atom, inner, seen);
       return;
     }
     ensure(e);
@@ -174,7 +175,7 @@ void printer::hoist(int e, std::uint64_t inner) {
   }
   if (a_[e].op == scalar_op::reduce)
     for (int v : a_.reduction_of(e).vars) inner |= arena::bit(v);
-  a_.for_each_child(e, [&](int k) { hoist(k, inner); });
+  a_.for_each_child(e, [&](int k) { hoist(k, inner, seen); });
 }
 
 void printer::ensure(int e) {

@@ -38,7 +38,10 @@ class printer {
   std::string value(int e);
   std::string address(int e);                  // an index value as long
   // Names, at this scope, what is under e and does not depend on the variables of `inner`.
-  void hoist(int e, std::uint64_t inner);
+  void hoist(int e, std::uint64_t inner) {
+    std::set<std::pair<int, std::uint64_t>> seen;
+    hoist(e, inner, seen);
+  }
   std::string store_text(int b, const std::string& element, const std::string& v);
   static const char* type_text(dtype d);       // of a computed value
   static std::string initial(reduction how, dtype d);
@@ -77,6 +80,7 @@ class printer {
   std::string raw_text(int e);
   bool is_long(int e) const;
   void declare(int e);
+  void hoist(int e, std::uint64_t inner, std::set<std::pair<int, std::uint64_t>>& seen);
   void ensure(int e);
   void emit_reduce(int e);
   bool trivial(int e) const;

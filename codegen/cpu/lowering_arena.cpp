@@ -1,6 +1,7 @@
 // The expression arena: hash-consing and the simplification of values.
 #include "lowering_arena.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -34,7 +35,12 @@ int arena::put(const expr_node& n) {
   std::uint64_t v = 0;
   const int e = size() - 1;
   if (n.op == scalar_op::index) v = bit(n.aux);
-  for_each_child(e, [&](int k) { v |= variables(k); });
+  bool with = n.op == scalar_op::reduce;
+  for_each_child(e, [&](int k) {
+    v |= variables(k);
+    with = with || reduces(k);
+  });
+  reduces_.push_back(with ? 1 : 0);
   if (n.op == scalar_op::reduce)
     for (int r : reduction_of(e).vars)
       if (r < 62) v &= ~bit(r);
@@ -166,6 +172,25 @@ int arena::compare(scalar_op op, int a, int b) {
               .b = index_value(dims_.sub(zero, form.constant))});
 }
 
+bool arena::depends(int e, int var) const {
+  if ((variables(e) & bit(var)) == 0) return false;
+  if (var < 62) return true;
+  if ((*this)[e].op == scalar_op::index) return (*this)[e].aux == var;
+  bool found = false;
+  for_each_child(e, [&](int k) { found = found || depends(k, var); });
+  return found;
+}
+
+// The part of a condition that does not depend on any of the variables; -1: none.
+int arena::without(int condition, const std::vector<int>& vars) {
+  if (std::none_of(vars.begin(), vars.end(), [&](int v) { return depends(condition, v); }))
+    return condition;
+  const expr_node n = (*this)[condition];
+  if (n.op != scalar_op::logical_and) return -1;
+  const int a = without(n.a, vars), b = without(n.b, vars);
+  return a < 0 ? b : b < 0 ? a : apply(scalar_op::logical_and, {a, b});
+}
+
 int arena::guard(int e, int condition, std::unordered_map<int, int>& done) {
   if (const auto it = done.find(e); it != done.end()) return it->second;
   const expr_node n = (*this)[e];
@@ -194,9 +219,14 @@ int arena::guard(int e, int condition, std::unordered_map<int, int>& done) {
       for (const affine_term& t : f.terms) r = index_sum(r, index_scale(t.atom, t.coefficient));
     }
   } else if (n.op == scalar_op::reduce) {
+    // A condition on the loop variable outside says nothing about the reduction's own loop, and
+    // nothing is lost without it: whether a value may be read depends on what the value depends on.
     const reduce_record rec = reduction_of(e);
-    const int body = guard(rec.body, condition, done);
-    if (body != rec.body) r = reduce(rec.kind, rec.vars, body);
+    if (const int outside = without(condition, rec.vars); outside >= 0) {
+      std::unordered_map<int, int> inner;
+      const int body = guard(rec.body, outside, outside == condition ? done : inner);
+      if (body != rec.body) r = reduce(rec.kind, rec.vars, body);
+    }
   } else if (n.a >= 0) {
     expr_node m = n;
     m.a = guard(n.a, condition, done);

@@ -61,6 +61,8 @@ class arena {
   }
   // The loop variables that e depends on, as bits; all variables from 62 on share one bit.
   std::uint64_t variables(int e) const { return variables_[static_cast<std::size_t>(e)]; }
+  // Whether there is a reduction in e.
+  bool reduces(int e) const { return reduces_[static_cast<std::size_t>(e)] != 0; }
   static std::uint64_t bit(int var) { return std::uint64_t{1} << (var < 62 ? var : 62); }
 
   int new_variable(int extent);  // returns its number; extent: dim
@@ -125,6 +127,8 @@ class arena {
   parts common_factor(int y, int d);
   int compare(scalar_op op, int a, int b);
   bool includes(int c, int a) const;
+  bool depends(int e, int var) const;
+  int without(int condition, const std::vector<int>& vars);
   int guard(int e, int condition, std::unordered_map<int, int>& done);
 
   struct hash {
@@ -134,6 +138,7 @@ class arena {
   dim_table& dims_;
   std::vector<expr_node> nodes_;
   std::vector<std::uint64_t> variables_;
+  std::vector<char> reduces_;
   std::unordered_map<expr_node, int, hash> index_;
   std::vector<affine_form> forms_;
   std::unordered_map<affine_form, int, hash> form_index_;

@@ -127,7 +127,7 @@ class group_lowerer final : operand_source {
     if (a[e].op == scalar_op::reduce) return e;
     int found = -1;
     a.for_each_child(e, [&](int k) {
-      if (found < 0) found = find_reduction(a, k);
+      if (found < 0 && a.reduces(k)) found = find_reduction(a, k);
     });
     return found;
   }

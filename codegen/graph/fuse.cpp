@@ -32,6 +32,7 @@ class fuser {
     users_.resize(n);
     wanted_.assign(n, 0);
     unit_.assign(n, -1);
+    copies_.assign(n, 1);
     find_wanted();
     for (int k = 0; k < g_.size(); ++k)
       if (wanted_[at(k)] && pull(k)) facts_[at(k)] = &studies_.of(k);
@@ -79,6 +80,7 @@ class fuser {
       if (!wanted_[at(k)]) continue;
       if (pull(k) && facts(k).reduces) store(k);
       if (pull(k) && repeated_at_cost(k)) store(k);
+      if (pull(k)) store_where_copies_abound(k);
     }
     for (const program_update& u : p_.updates) store(u.node);
     for (int k = 0; k < g_.size(); ++k)
@@ -90,6 +92,19 @@ class fuser {
                                        [&](auto& u) { return u.leaf == s.base; });
       store(s.ok && s.dense && !updated && g_[s.base].op != &constant_info ? s.base : o.node);
     }
+  }
+
+  // What is read at many places is not computed at each of them: chains of joins, windows, ...
+  void store_where_copies_abound(int k) {
+    int together = 1, apart = 0;
+    for (std::size_t i = 0; i < g_[k].in.size(); ++i) {
+      const int n = g_[k].in[i];
+      if (in_memory(n)) continue;
+      if (facts(k).input[i] == access::other) apart += facts(k).loads[i] * copies_[at(n)];
+      else together = std::max(together, copies_[at(n)]);
+    }
+    copies_[at(k)] = std::max(together, apart);
+    if (copies_[at(k)] > 6) store(k), copies_[at(k)] = 1;
   }
 
   void store_operand(int i, bool any_strides) {
@@ -435,6 +450,7 @@ class fuser {
   std::vector<const node_facts*> facts_;
   std::vector<std::vector<int>> users_;
   std::vector<char> wanted_;
+  std::vector<int> copies_;  // at how many places the leaves under a value are read
   std::vector<unit> units_;
   std::vector<int> unit_;  // node -> unit, -1
   std::map<int, std::set<int>> readers_;  // node -> units that read it, aligned

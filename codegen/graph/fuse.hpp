@@ -44,6 +44,7 @@ struct fusion {
 enum class access : std::uint8_t { pointwise, reshape, reduced, other };
 struct node_facts {
   std::vector<access> input;  // by position; the least tame where an input is read twice
+  std::vector<int> loads;     // how many elements of the input one element of the result reads
   bool reduces = false, view = false, transcendental = false;
   int flops = 0;
   // A reduction's space, [outer, reduced or rows, columns]; role full: of no known pattern.

@@ -99,6 +99,7 @@ node_facts study(const graph& g, int node, dim_table& dims) {
       f.same_as = static_cast<int>(std::find(n.in.begin(), n.in.end(), k) - n.in.begin());
   }
   std::vector<access> by_operand(inputs.size(), access::pointwise);
+  std::vector<int> loads(inputs.size(), 0);
   for (int load : v.loads) {
     const int k = a[load].aux;
     const shape& t = g[inputs[static_cast<std::size_t>(k)]].type.s;
@@ -117,14 +118,15 @@ node_facts study(const graph& g, int node, dim_table& dims) {
     }
     if (kind == access::other && a[load].a == here && t.elements() == s.elements())
       kind = access::reshape;
+    ++loads[static_cast<std::size_t>(k)];
     access& worst = by_operand[static_cast<std::size_t>(k)];
     worst = std::max(worst, kind);
   }
   for (int k : n.in) {
     const auto where = std::find(inputs.begin(), inputs.end(), k);
-    f.input.push_back(where == inputs.end()
-                          ? access::pointwise
-                          : by_operand[static_cast<std::size_t>(where - inputs.begin())]);
+    const auto o = static_cast<std::size_t>(where - inputs.begin());
+    f.input.push_back(o == inputs.size() ? access::pointwise : by_operand[o]);
+    f.loads.push_back(o == inputs.size() ? 0 : loads[o]);
   }
   if (!f.reduces) return f;
 

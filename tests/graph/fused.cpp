@@ -117,6 +117,10 @@ graph_case joined() {
   m.output("symbolic", apply<op::concat_family>(m.c.p.g, {z, x}, last));
   m.output("first", apply<op::concat_family>(m.c.p.g, {x, x}, attrs{}));
   m.output("sum", sum(c, 2));
+  // A row's own sum under a condition on its columns.
+  value narrow = apply<op::concat_family>(m.c.p.g, {x, tanh(x)}, last);
+  m.output("spread", apply<op::concat_family>(
+                         m.c.p.g, {narrow * sum(narrow, 2, true), sum(narrow * narrow, 2, true)}, last));
   return std::move(m.c);
 }
 
