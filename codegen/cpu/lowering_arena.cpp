@@ -41,6 +41,7 @@ int arena::put(const expr_node& n) {
     with = with || reduces(k);
   });
   reduces_.push_back(with ? 1 : 0);
+  defined_.push_back(0);
   if (n.op == scalar_op::reduce)
     for (int r : reduction_of(e).vars)
       if (r < 62) v &= ~bit(r);
@@ -192,6 +193,7 @@ int arena::without(int condition, const std::vector<int>& vars) {
 }
 
 int arena::guard(int e, int condition, std::unordered_map<int, int>& done) {
+  if (defined_[static_cast<std::size_t>(e)]) return e;
   if (const auto it = done.find(e); it != done.end()) return it->second;
   const expr_node n = (*this)[e];
   int r = e;
@@ -407,6 +409,16 @@ int arena::substitute(int e, substitution& s) {
           if ((*this)[t.atom].op == scalar_op::index) vars.push_back((*this)[t.atom].aux);
       }
       if (changed) r = reduce(rec.kind, vars, body);
+      break;
+    }
+    case scalar_op::select: {  // its loads are guarded already
+      const int c = substitute(n.a, s);
+      if ((*this)[c].op == scalar_op::constant) {
+        r = substitute((*this)[c].v != 0 ? n.b : n.c, s);
+        break;
+      }
+      const int x = substitute(n.b, s), y = substitute(n.c, s);
+      r = x == y ? x : put({.op = n.op, .type = n.type, .a = c, .b = x, .c = y});
       break;
     }
     case scalar_op::floor_div: r = floor_div(substitute(n.a, s), n.aux); break;

@@ -101,6 +101,8 @@ class arena {
   // An element address that is always inside its buffer needs no condition.
   bool safe(int load) const { return (*this)[load].v != 0; }
   bool is_zero(int e) const;
+  // e is an element inside a node's shape: defined without any condition around it.
+  void mark_defined(int e) { defined_[static_cast<std::size_t>(e)] = 1; }
 
   // Calls f(child) for the direct arguments of e, affine atoms included; a reduce gives its body.
   template <class F>
@@ -138,7 +140,7 @@ class arena {
   dim_table& dims_;
   std::vector<expr_node> nodes_;
   std::vector<std::uint64_t> variables_;
-  std::vector<char> reduces_;
+  std::vector<char> reduces_, defined_;
   std::unordered_map<expr_node, int, hash> index_;
   std::vector<affine_form> forms_;
   std::unordered_map<affine_form, int, hash> form_index_;

@@ -132,11 +132,15 @@ std::vector<int> node_lowerer::element(const shape& s, int from, int to, int pos
 int node_lowerer::value(int n, const std::vector<int>& at) {
   const graph_node& x = g_[n];
   if (x.op == &constant_info) return a_.number(x.a.f[0], x.type.d);
-  const int operand = operands_.operand(n);
-  if (operand < 0) return lower_root(n, at);
   bool safe = true;
   for (int k = 0; k < x.type.s.rank; ++k)
     safe = safe && a_.within(at[static_cast<std::size_t>(k)], a_.dims().of(x.type.s[k]));
+  const int operand = operands_.operand(n);
+  if (operand < 0) {
+    const int r = lower_root(n, at);
+    if (safe) a_.mark_defined(r);
+    return r;
+  }
   return a_.load(operand, x.type.d, linear(x.type.s, at), safe);
 }
 
