@@ -30,7 +30,8 @@ class row_emitter {
     p_.open("for (long " + v + " = a.begin; " + v + " < a.end; ++" + v + ") {");
     row();
     p_.close();
-    return p_.finish(w_.space.rows, std::max<std::int64_t>(1, static_cast<std::int64_t>(16384 / width)));
+    return p_.finish(w_.space.rows,
+                     std::max<std::int64_t>(1, static_cast<std::int64_t>(16384 / width)));
   }
 
  private:
@@ -72,7 +73,8 @@ class row_emitter {
       const kernel_root& r = w_.roots[k];
       if (over_columns(r.value) || (r.element >= 0 && over_columns(r.element)))
         pass_of(level_[r.value]).roots.push_back(k);
-      else last_.push_back(k);
+      else
+        last_.push_back(k);
     }
   }
 
@@ -82,14 +84,21 @@ class row_emitter {
     if (!fresh) return it->second;
     bool d = false;
     switch (a_[e].op) {
-      case scalar_op::exp: case scalar_op::log: case scalar_op::sin: case scalar_op::cos:
-      case scalar_op::tanh: case scalar_op::erf: case scalar_op::pow: case scalar_op::random:
+      case scalar_op::exp:
+      case scalar_op::log:
+      case scalar_op::sin:
+      case scalar_op::cos:
+      case scalar_op::tanh:
+      case scalar_op::erf:
+      case scalar_op::pow:
+      case scalar_op::random:
         d = over_columns(e);
         break;
       case scalar_op::reduce:  // a nested loop in every column
         if (over_columns(e)) return dear_[e] = true;
         return false;
-      default: break;
+      default:
+        break;
     }
     a_.for_each_child(e, [&](int k) { d = dear(k) || d; });
     return dear_[e] = d;
@@ -187,10 +196,10 @@ class row_emitter {
 
   struct task {
     int value = -1, element = -1;
-    std::string total;       // reductions
+    std::string total;  // reductions
     reduction how = reduction::sum;
-    int buffer = -1;         // stores and column totals
-    bool add = false;        // column totals
+    int buffer = -1;   // stores and column totals
+    bool add = false;  // column totals
   };
 
   void print_pass(std::size_t n) {
@@ -199,19 +208,24 @@ class row_emitter {
     std::vector<printer::accumulator> acc;
     std::vector<std::pair<int, std::string>> results;
     for (const auto& [e, buffer] : scratch_[n])
-      tasks.push_back({.value = substitute(e, n), .element = w_.space.column, .total = {}, .buffer = buffer});
+      tasks.push_back(
+          {.value = substitute(e, n), .element = w_.space.column, .total = {}, .buffer = buffer});
     for (int e : x.reductions) {
       const reduce_record r = a_.reduction_of(e);
       const dtype d = a_[e].type;
       const std::string t = p_.fresh("t");
-      p_.line(std::string(printer::type_text(d)) + " " + t + " = " + printer::initial(r.kind, d) + ";");
+      p_.line(std::string(printer::type_text(d)) + " " + t + " = " + printer::initial(r.kind, d) +
+              ";");
       tasks.push_back({.value = substitute(r.body, n), .total = t, .how = r.kind});
       acc.push_back({t, r.kind});
       results.emplace_back(e, t);
     }
     for (std::size_t k : x.roots) {
       const kernel_root& r = w_.roots[k];
-      task t{.value = substitute(r.value, n), .element = r.element, .total = {}, .how = r.how,
+      task t{.value = substitute(r.value, n),
+             .element = r.element,
+             .total = {},
+             .how = r.how,
              .buffer = r.buffer};
       if (r.kind == root_kind::accumulate) {
         if (column_totals_.contains(k)) {
@@ -269,13 +283,15 @@ class row_emitter {
     std::set<std::int64_t> at;
     std::set<int> seen;
     auto number = [&](int e, std::int64_t& k) {
-      if (a_[e].op != scalar_op::extent || !a_.affine(e).terms.empty() || !dims.fixed(a_.affine(e).constant))
+      if (a_[e].op != scalar_op::extent || !a_.affine(e).terms.empty() ||
+          !dims.fixed(a_.affine(e).constant))
         return false;
       k = dims.number(a_.affine(e).constant);
       return true;
     };
     auto walk = [&](auto& self, int e) -> void {
-      if (!seen.insert(e).second || is_row_reduction(e) || (a_.variables(e) & arena::bit(v)) == 0) return;
+      if (!seen.insert(e).second || is_row_reduction(e) || (a_.variables(e) & arena::bit(v)) == 0)
+        return;
       const expr_node& x = a_[e];
       std::int64_t k = 0;
       if (x.op == scalar_op::lt && number(x.b, k)) {
@@ -285,9 +301,11 @@ class row_emitter {
           if (dims.number(f.terms[0].coefficient) == 1) at.insert(k);
           if (dims.number(f.terms[0].coefficient) == -1) at.insert(1 - k);
         }
-      } else if (x.op == scalar_op::eq && a_[x.a].op == scalar_op::index && a_[x.a].aux == v && number(x.b, k)) {
+      } else if (x.op == scalar_op::eq && a_[x.a].op == scalar_op::index && a_[x.a].aux == v &&
+                 number(x.b, k)) {
         at.insert(k), at.insert(k + 1);
-      } else if (x.op == scalar_op::eq && a_[x.b].op == scalar_op::index && a_[x.b].aux == v && number(x.a, k)) {
+      } else if (x.op == scalar_op::eq && a_[x.b].op == scalar_op::index && a_[x.b].aux == v &&
+                 number(x.a, k)) {
         at.insert(k), at.insert(k + 1);
       }
       a_.for_each_child(e, [&](int c) { self(self, c); });
@@ -360,7 +378,8 @@ class row_emitter {
   void in_pieces(std::vector<task> tasks, const std::string& v, const std::string& end,
                  std::vector<printer::accumulator> acc) {
     const std::string size = std::to_string(piece), from = p_.fresh("from"), to = p_.fresh("to");
-    p_.open("for (long " + from + " = 0; " + from + " < " + end + "; " + from + " += " + size + ") {");
+    p_.open("for (long " + from + " = 0; " + from + " < " + end + "; " + from + " += " + size +
+            ") {");
     p_.line("const long " + to + " = smaller<long>(" + from + " + " + size + ", " + end + ");");
     std::vector<std::string> adds;
     for (printer::accumulator& x : acc)
@@ -368,7 +387,8 @@ class row_emitter {
         if (t.total != x.name) continue;
         const dtype d = a_[t.value].type;
         t.total = p_.fresh("sum");
-        p_.line(std::string(printer::type_text(d)) + " " + t.total + " = " + printer::initial(x.how, d) + ";");
+        p_.line(std::string(printer::type_text(d)) + " " + t.total + " = " +
+                printer::initial(x.how, d) + ";");
         adds.push_back(x.name + " = " + printer::combine(x.how, d, x.name, t.total) + ";");
         x.name = t.total;
         break;
@@ -427,13 +447,14 @@ class row_emitter {
     hoist_constants();
     struct level {
       std::size_t root;
-      std::string total, inner;  // names, or
+      std::string total, inner;      // names, or
       int totals = -1, inners = -1;  // scratch arrays
     };
     std::vector<level> accs;
     p_.open("for (long block = a.begin; block < a.end; ++block) {");
     p_.line("const long step = (" + n + " + " + std::to_string(row_blocks - 1) + ") / " + nb + ";");
-    p_.line("const long first = smaller(block * step, " + n + "), last = smaller(first + step, " + n + ");");
+    p_.line("const long first = smaller(block * step, " + n + "), last = smaller(first + step, " +
+            n + ");");
     for (std::size_t k = 0; k < w_.roots.size(); ++k) {
       const kernel_root& r = w_.roots[k];
       if (r.kind != root_kind::accumulate) continue;
@@ -441,7 +462,8 @@ class row_emitter {
       level l{.root = k, .total = {}, .inner = {}};
       if (!r_is_column(r)) {
         l.total = p_.fresh("total");
-        p_.line(std::string(printer::type_text(d)) + " " + l.total + " = " + printer::initial(r.how, d) + ";");
+        p_.line(std::string(printer::type_text(d)) + " " + l.total + " = " +
+                printer::initial(r.how, d) + ";");
       } else {
         l.totals = p_.scratch_array(d, w_.space.columns);
         l.inners = p_.scratch_array(d, w_.space.columns);
@@ -449,7 +471,8 @@ class row_emitter {
       }
       accs.push_back(l);
     }
-    const std::string span = std::to_string(flat_ ? 8 * terms_per_accumulator : terms_per_accumulator);
+    const std::string span =
+        std::to_string(flat_ ? 8 * terms_per_accumulator : terms_per_accumulator);
     p_.open("for (long from = first; from < last; from += " + span + ") {");
     p_.line("const long to = smaller(from + " + span + ", last);");
     std::vector<printer::accumulator> flat_acc;
@@ -458,7 +481,8 @@ class row_emitter {
       const dtype d = a_[r.value].type;
       if (l.totals < 0) {
         l.inner = p_.fresh("sum");
-        p_.line(std::string(printer::type_text(d)) + " " + l.inner + " = " + printer::initial(r.how, d) + ";");
+        p_.line(std::string(printer::type_text(d)) + " " + l.inner + " = " +
+                printer::initial(r.how, d) + ";");
         totals_[l.root] = l.inner;
         flat_acc.push_back({l.inner, r.how});
       } else {

@@ -16,16 +16,16 @@ inline constexpr std::int64_t row_blocks = 32;
 inline constexpr std::int64_t terms_per_accumulator = 256;
 
 enum class root_kind : std::uint8_t {
-  store,        // buffer[element] = value, for every row and column, or every row
-  accumulate,   // partial[block, column] or partial[block] = reduction of value over rows
+  store,       // buffer[element] = value, for every row and column, or every row
+  accumulate,  // partial[block, column] or partial[block] = reduction of value over rows
 };
 
 struct kernel_root {
   root_kind kind = root_kind::store;
-  int value = -1;                   // accumulate: the body of the reduction
+  int value = -1;  // accumulate: the body of the reduction
   reduction how = reduction::sum;
-  int buffer = -1, element = -1;    // written; element of a store
-  dtype type = dtype::f32;          // of the buffer
+  int buffer = -1, element = -1;  // written; element of a store
+  dtype type = dtype::f32;        // of the buffer
 };
 
 // What a kernel computes. `space` holds its loop variables; `blocks` reduces rows in blocks.
@@ -39,7 +39,7 @@ struct kernel_work {
 // variables; the outer variable counts a.
 struct column_work {
   iteration_space space;
-  int outer = -1;                   // variable, -1 where there is one only
+  int outer = -1;  // variable, -1 where there is one only
   std::vector<kernel_root> roots;
 };
 
@@ -49,7 +49,7 @@ struct kernel_text {
   std::vector<int> dims;             // read as dims[k]
   int parallel = -1;                 // dim
   std::int64_t grain = 1;
-  std::vector<int> scratch;          // dims: elements of 8 bytes, of every array
+  std::vector<int> scratch;  // dims: elements of 8 bytes, of every array
 };
 
 // The buffers that kernels name: element types, and which are one and the same (a value that

@@ -49,11 +49,13 @@ kernel_text emit_columns(arena& a, column_work work, const buffer_table& types) 
     std::string total, inner;
   };
   std::vector<sum> sums;
-  const bool deep = !dims.fixed(work.space.rows) || dims.number(work.space.rows) > 2 * terms_per_accumulator;
+  const bool deep =
+      !dims.fixed(work.space.rows) || dims.number(work.space.rows) > 2 * terms_per_accumulator;
   for (const kernel_root& r : work.roots) {
     const int e = find_reduction(a, r.value, work.space.row_vars);
     if (e < 0) throw error("emit", "a column kernel without its reduction");
-    if (std::any_of(sums.begin(), sums.end(), [&](const sum& s) { return s.reduction == e; })) continue;
+    if (std::any_of(sums.begin(), sums.end(), [&](const sum& s) { return s.reduction == e; }))
+      continue;
     sum s{e, p.fresh("total"), {}};
     const char* t = printer::type_text(a[e].type);
     p.line(std::string(t) + " " + s.total + "[" + std::to_string(strip) + "];");
@@ -100,7 +102,8 @@ kernel_text emit_columns(arena& a, column_work work, const buffer_table& types) 
     for (const sum& s : sums)
       p.line("  " + s.total + "[j] = " +
              printer::combine(a.reduction_of(s.reduction).kind, a[s.reduction].type,
-                              s.total + "[j]", s.inner + "[j]") + ";");
+                              s.total + "[j]", s.inner + "[j]") +
+             ";");
     p.line("}");
     p.close();
   }

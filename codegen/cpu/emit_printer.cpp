@@ -25,12 +25,19 @@ std::string number_text(double v, dtype d) {
 
 const char* storage_text(dtype d) {
   switch (d) {
-    case dtype::f64: return "double";
-    case dtype::f32: return "float";
-    case dtype::f16: case dtype::bf16: return "std::uint16_t";
-    case dtype::i32: return "std::int32_t";
-    case dtype::u8: return "std::uint8_t";
-    case dtype::boolean: return "bool";
+    case dtype::f64:
+      return "double";
+    case dtype::f32:
+      return "float";
+    case dtype::f16:
+    case dtype::bf16:
+      return "std::uint16_t";
+    case dtype::i32:
+      return "std::int32_t";
+    case dtype::u8:
+      return "std::uint8_t";
+    case dtype::boolean:
+      return "bool";
   }
   return "";
 }
@@ -39,10 +46,14 @@ const char* storage_text(dtype d) {
 
 const char* printer::type_text(dtype d) {
   switch (d) {
-    case dtype::f64: return "double";
-    case dtype::i32: return "int";
-    case dtype::boolean: return "bool";
-    default: return "float";
+    case dtype::f64:
+      return "double";
+    case dtype::i32:
+      return "int";
+    case dtype::boolean:
+      return "bool";
+    default:
+      return "float";
   }
 }
 
@@ -54,8 +65,7 @@ std::string printer::initial(reduction how, dtype d) {
 }
 
 std::string printer::combine(reduction how, dtype d, const std::string& a, const std::string& b) {
-  if (d == dtype::boolean)
-    return a + (how == reduction::min ? " && " : " || ") + b;
+  if (d == dtype::boolean) return a + (how == reduction::min ? " && " : " || ") + b;
   if (how == reduction::sum) return a + " + " + b;
   return std::string(how == reduction::max ? "larger(" : "smaller(") + a + ", " + b + ")";
 }
@@ -219,13 +229,14 @@ void printer::emit_reduce(int e) {
 
 void printer::simd(const std::vector<accumulator>& acc) {
   std::string s = "#pragma omp simd";
-  for (const accumulator& x : acc) s += std::string(" reduction(") + clause(x.how) + ":" + x.name + ")";
+  for (const accumulator& x : acc)
+    s += std::string(" reduction(") + clause(x.how) + ":" + x.name + ")";
   body_ += s + "\n";
 }
 
 std::string printer::store_text(int b, const std::string& element, const std::string& v) {
-  const dtype d = b >= scratch_base ? arrays_[static_cast<std::size_t>(b - scratch_base)].type
-                                    : types_.type(b);
+  const dtype d =
+      b >= scratch_base ? arrays_[static_cast<std::size_t>(b - scratch_base)].type : types_.type(b);
   written(b);
   std::string x = v;
   if (d == dtype::f16) x = "to_f16(" + v + ")";
@@ -249,9 +260,12 @@ std::string printer::raw_text(int e) {
   auto infix = [&](const char* o) { return "(" + arg(n.a) + " " + o + " " + arg(n.b) + ")"; };
   const bool whole = n.type == dtype::i32;
   switch (n.op) {
-    case scalar_op::constant: return number_text(n.v, n.type);
-    case scalar_op::index: return var(n.aux);
-    case scalar_op::extent: return "int(" + address(e) + ")";
+    case scalar_op::constant:
+      return number_text(n.v, n.type);
+    case scalar_op::index:
+      return var(n.aux);
+    case scalar_op::extent:
+      return "int(" + address(e) + ")";
     case scalar_op::load: {
       const dtype d = n.aux >= scratch_base
                           ? arrays_[static_cast<std::size_t>(n.aux - scratch_base)].type
@@ -264,40 +278,69 @@ std::string printer::raw_text(int e) {
       const std::string zero = whole ? "0" : number_text(0, n.type);
       return "(" + arg(n.b) + " ? " + x + " : " + zero + ")";
     }
-    case scalar_op::add: return infix("+");
-    case scalar_op::sub: return infix("-");
-    case scalar_op::mul: return infix("*");
-    case scalar_op::div: return infix("/");
-    case scalar_op::min: return call("smaller");
-    case scalar_op::max: return call("larger");
-    case scalar_op::pow: return call("pow");
-    case scalar_op::floor_div: return "(" + address(n.a) + ") / " + (n.aux >= 0 ? dim_text(n.aux) : address(n.b));
-    case scalar_op::mod: return "(" + address(n.a) + ") % " + (n.aux >= 0 ? dim_text(n.aux) : address(n.b));
-    case scalar_op::neg: return "(-" + arg(n.a) + ")";
-    case scalar_op::abs: return call("absolute");
-    case scalar_op::exp: return call("exp");
-    case scalar_op::log: return call("log");
-    case scalar_op::sqrt: return call("sqrt");
-    case scalar_op::rsqrt: return call("rsqrt");
-    case scalar_op::sin: return call("sin");
-    case scalar_op::cos: return call("cos");
-    case scalar_op::tanh: return call("tanh");
-    case scalar_op::erf: return call("erf");
-    case scalar_op::eq: return infix("==");
-    case scalar_op::lt: return infix("<");
-    case scalar_op::le: return infix("<=");
-    case scalar_op::logical_and: return infix("&");
-    case scalar_op::logical_or: return infix("|");
-    case scalar_op::logical_not: return "(!" + arg(n.a) + ")";
-    case scalar_op::select: return "(" + arg(n.a) + " ? " + arg(n.b) + " : " + arg(n.c) + ")";
-    case scalar_op::random: return call("random");
+    case scalar_op::add:
+      return infix("+");
+    case scalar_op::sub:
+      return infix("-");
+    case scalar_op::mul:
+      return infix("*");
+    case scalar_op::div:
+      return infix("/");
+    case scalar_op::min:
+      return call("smaller");
+    case scalar_op::max:
+      return call("larger");
+    case scalar_op::pow:
+      return call("pow");
+    case scalar_op::floor_div:
+      return "(" + address(n.a) + ") / " + (n.aux >= 0 ? dim_text(n.aux) : address(n.b));
+    case scalar_op::mod:
+      return "(" + address(n.a) + ") % " + (n.aux >= 0 ? dim_text(n.aux) : address(n.b));
+    case scalar_op::neg:
+      return "(-" + arg(n.a) + ")";
+    case scalar_op::abs:
+      return call("absolute");
+    case scalar_op::exp:
+      return call("exp");
+    case scalar_op::log:
+      return call("log");
+    case scalar_op::sqrt:
+      return call("sqrt");
+    case scalar_op::rsqrt:
+      return call("rsqrt");
+    case scalar_op::sin:
+      return call("sin");
+    case scalar_op::cos:
+      return call("cos");
+    case scalar_op::tanh:
+      return call("tanh");
+    case scalar_op::erf:
+      return call("erf");
+    case scalar_op::eq:
+      return infix("==");
+    case scalar_op::lt:
+      return infix("<");
+    case scalar_op::le:
+      return infix("<=");
+    case scalar_op::logical_and:
+      return infix("&");
+    case scalar_op::logical_or:
+      return infix("|");
+    case scalar_op::logical_not:
+      return "(!" + arg(n.a) + ")";
+    case scalar_op::select:
+      return "(" + arg(n.a) + " ? " + arg(n.b) + " : " + arg(n.c) + ")";
+    case scalar_op::random:
+      return call("random");
     case scalar_op::cast:
       if (n.aux == static_cast<int>(dtype::f16)) return "from_f16(to_f16(" + arg(n.a) + "))";
       if (n.aux == static_cast<int>(dtype::bf16)) return "from_bf16(to_bf16(" + arg(n.a) + "))";
-      if (n.aux == static_cast<int>(dtype::u8)) return "int(static_cast<std::uint8_t>(" + arg(n.a) + "))";
+      if (n.aux == static_cast<int>(dtype::u8))
+        return "int(static_cast<std::uint8_t>(" + arg(n.a) + "))";
       if (n.type == dtype::boolean) return "(" + arg(n.a) + " != 0)";
       return std::string(type_text(n.type)) + "(" + arg(n.a) + ")";
-    default: return "";
+    default:
+      return "";
   }
 }
 
@@ -322,7 +365,8 @@ kernel_text printer::finish(int parallel, std::int64_t grain) {
     r.scratch.push_back(arrays_[k].elements);
   }
   for (std::size_t k = 0; k < dims_.size(); ++k)
-    sizes += "  [[maybe_unused]] const long n" + std::to_string(k) + " = a.dims[" + std::to_string(k) + "];\n";
+    sizes += "  [[maybe_unused]] const long n" + std::to_string(k) + " = a.dims[" +
+             std::to_string(k) + "];\n";
   r.dims = dims_;
   r.text = "{\n" + pointers + sizes + arrays + body_ + "}\n";
   return r;

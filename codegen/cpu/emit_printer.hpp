@@ -21,29 +21,31 @@ class printer {
   void count(int e);
   void forget_counts() { uses_.clear(); }
 
-  void line(const std::string& s) { body_ += std::string(2 * static_cast<std::size_t>(depth_), ' ') + s + "\n"; }
+  void line(const std::string& s) {
+    body_ += std::string(2 * static_cast<std::size_t>(depth_), ' ') + s + "\n";
+  }
   void open(const std::string& s);
   void close();
   std::string fresh(const char* stem) { return stem + std::to_string(next_++); }
 
-  std::string var(int v);                      // the name of a loop variable
-  std::string dim_text(int dim);               // a number, or n<k> read from dims
-  std::string stored_dim(int dim);             // always read from dims
-  std::string buffer(int b);                   // the name of its pointer
+  std::string var(int v);           // the name of a loop variable
+  std::string dim_text(int dim);    // a number, or n<k> read from dims
+  std::string stored_dim(int dim);  // always read from dims
+  std::string buffer(int b);        // the name of its pointer
   void written(int b);
-  int scratch_array(dtype type, int elements); // a buffer number
-  void name(int e, const std::string& s);      // e is known as s within the current scope
+  int scratch_array(dtype type, int elements);  // a buffer number
+  void name(int e, const std::string& s);       // e is known as s within the current scope
 
   // Emits what must stand before e can be printed here, then gives its text.
   std::string value(int e);
-  std::string address(int e);                  // an index value as long
+  std::string address(int e);  // an index value as long
   // Names, at this scope, what is under e and does not depend on the variables of `inner`.
   void hoist(int e, std::uint64_t inner) {
     std::set<std::pair<int, std::uint64_t>> seen;
     hoist(e, inner, seen);
   }
   std::string store_text(int b, const std::string& element, const std::string& v);
-  static const char* type_text(dtype d);       // of a computed value
+  static const char* type_text(dtype d);  // of a computed value
   static std::string initial(reduction how, dtype d);
   static std::string combine(reduction how, dtype d, const std::string& a, const std::string& b);
   static const char* clause(reduction how);
@@ -62,7 +64,8 @@ class printer {
       for (int e : under) hoist(e, inner);
       if (k + 1 == vars.size()) simd(acc);
       const std::string v = var(vars[k]);
-      open("for (long " + v + " = 0; " + v + " < " + dim_text(a_.variable_extent(vars[k])) + "; ++" + v + ") {");
+      open("for (long " + v + " = 0; " + v + " < " + dim_text(a_.variable_extent(vars[k])) +
+           "; ++" + v + ") {");
       if (vars[k] < 62) inner &= ~arena::bit(vars[k]);
     }
     body();

@@ -29,7 +29,8 @@ std::string kernel_source(const std::vector<generated_kernel>& kernels) {
   if (kernels.empty()) s += "    {0, nullptr},\n";
   s += "};\n#define ROPEWALK_TEXT2(x) #x\n#define ROPEWALK_TEXT(x) ROPEWALK_TEXT2(x)\n"
        "const kernel_registration registered(ROPEWALK_TEXT(ROPEWALK_ISA_NAMESPACE), entries, " +
-       std::to_string(kernels.size()) + ");\n\n}  // namespace\n}  // namespace ropewalk::ROPEWALK_ISA_NAMESPACE\n";
+       std::to_string(kernels.size()) +
+       ");\n\n}  // namespace\n}  // namespace ropewalk::ROPEWALK_ISA_NAMESPACE\n";
   return s;
 }
 

@@ -71,11 +71,17 @@ int arena::number(double v, dtype d) {
 int arena::load(int operand, dtype stored, int element, bool safe, int condition) {
   if (condition >= 0) {
     const expr_node& c = (*this)[condition];
-    if (c.op == scalar_op::constant && c.v != 0) condition = -1;
-    else if (c.op == scalar_op::constant) return number(0, stored);
+    if (c.op == scalar_op::constant && c.v != 0)
+      condition = -1;
+    else if (c.op == scalar_op::constant)
+      return number(0, stored);
   }
-  return put({.op = scalar_op::load, .type = computed_type(stored), .a = element, .b = condition,
-              .aux = operand, .v = safe ? 1.0 : 0.0});
+  return put({.op = scalar_op::load,
+              .type = computed_type(stored),
+              .a = element,
+              .b = condition,
+              .aux = operand,
+              .v = safe ? 1.0 : 0.0});
 }
 
 int arena::reduce(reduction kind, std::vector<int> vars, int body) {
@@ -89,7 +95,8 @@ int arena::reduce(reduction kind, std::vector<int> vars, int body) {
       return put({.op = scalar_op::reduce, .type = (*this)[body].type, .aux = static_cast<int>(k)});
   }
   reductions_.push_back({kind, std::move(vars), body});
-  return put({.op = scalar_op::reduce, .type = (*this)[body].type,
+  return put({.op = scalar_op::reduce,
+              .type = (*this)[body].type,
               .aux = static_cast<int>(reductions_.size()) - 1});
 }
 
@@ -103,7 +110,9 @@ int arena::cast(int x, dtype d) {
       dims_.fixed(affine(x).constant) && !rounds)
     return number(static_cast<double>(dims_.number(affine(x).constant)), d);
   // aux: the type rounded to, where it is not the type computed in
-  return put({.op = scalar_op::cast, .type = computed_type(d), .a = x,
+  return put({.op = scalar_op::cast,
+              .type = computed_type(d),
+              .a = x,
               .aux = rounds ? static_cast<int>(d) : -1});
 }
 
@@ -111,26 +120,65 @@ namespace {
 
 bool fold(scalar_op op, const double* x, dtype d, double& r) {
   switch (op) {
-    case scalar_op::add: r = x[0] + x[1]; break;
-    case scalar_op::sub: r = x[0] - x[1]; break;
-    case scalar_op::mul: r = x[0] * x[1]; break;
-    case scalar_op::div: r = x[0] / x[1]; break;
-    case scalar_op::min: r = x[0] < x[1] ? x[0] : x[1]; break;
-    case scalar_op::max: r = x[0] > x[1] ? x[0] : x[1]; break;
-    case scalar_op::pow: r = std::pow(x[0], x[1]); break;
-    case scalar_op::neg: r = -x[0]; break;
-    case scalar_op::abs: r = std::fabs(x[0]); break;
-    case scalar_op::exp: r = std::exp(x[0]); break;
-    case scalar_op::log: r = std::log(x[0]); break;
-    case scalar_op::sqrt: r = std::sqrt(x[0]); break;
-    case scalar_op::rsqrt: r = 1 / std::sqrt(x[0]); break;
-    case scalar_op::eq: r = x[0] == x[1]; break;
-    case scalar_op::lt: r = x[0] < x[1]; break;
-    case scalar_op::le: r = x[0] <= x[1]; break;
-    case scalar_op::logical_and: r = x[0] != 0 && x[1] != 0; break;
-    case scalar_op::logical_or: r = x[0] != 0 || x[1] != 0; break;
-    case scalar_op::logical_not: r = x[0] == 0; break;
-    default: return false;
+    case scalar_op::add:
+      r = x[0] + x[1];
+      break;
+    case scalar_op::sub:
+      r = x[0] - x[1];
+      break;
+    case scalar_op::mul:
+      r = x[0] * x[1];
+      break;
+    case scalar_op::div:
+      r = x[0] / x[1];
+      break;
+    case scalar_op::min:
+      r = x[0] < x[1] ? x[0] : x[1];
+      break;
+    case scalar_op::max:
+      r = x[0] > x[1] ? x[0] : x[1];
+      break;
+    case scalar_op::pow:
+      r = std::pow(x[0], x[1]);
+      break;
+    case scalar_op::neg:
+      r = -x[0];
+      break;
+    case scalar_op::abs:
+      r = std::fabs(x[0]);
+      break;
+    case scalar_op::exp:
+      r = std::exp(x[0]);
+      break;
+    case scalar_op::log:
+      r = std::log(x[0]);
+      break;
+    case scalar_op::sqrt:
+      r = std::sqrt(x[0]);
+      break;
+    case scalar_op::rsqrt:
+      r = 1 / std::sqrt(x[0]);
+      break;
+    case scalar_op::eq:
+      r = x[0] == x[1];
+      break;
+    case scalar_op::lt:
+      r = x[0] < x[1];
+      break;
+    case scalar_op::le:
+      r = x[0] <= x[1];
+      break;
+    case scalar_op::logical_and:
+      r = x[0] != 0 && x[1] != 0;
+      break;
+    case scalar_op::logical_or:
+      r = x[0] != 0 || x[1] != 0;
+      break;
+    case scalar_op::logical_not:
+      r = x[0] == 0;
+      break;
+    default:
+      return false;
   }
   if (d == dtype::f32) r = static_cast<float>(r);
   return true;
@@ -155,7 +203,8 @@ int arena::compare(scalar_op op, int a, int b) {
   for (bool again = true; again;) {
     again = false;
     for (const affine_term& t : form_of(f).terms) {
-      const int g = dims_.nonnegative(t.coefficient) ? t.coefficient : dims_.mul(t.coefficient, minus);
+      const int g =
+          dims_.nonnegative(t.coefficient) ? t.coefficient : dims_.mul(t.coefficient, minus);
       if (g == dims_.of(std::int64_t{1})) continue;
       if (const parts p = common_factor(f, g); p.factor >= 0) {
         f = p.multiple;
@@ -168,7 +217,8 @@ int arena::compare(scalar_op op, int a, int b) {
   if (r.high >= 0 && dims_.at_least(minus, r.high)) return number(1, dtype::boolean);
   if (r.low >= 0 && dims_.nonnegative(r.low)) return number(0, dtype::boolean);
   const affine_form form = form_of(f);
-  return put({.op = scalar_op::lt, .type = dtype::boolean,
+  return put({.op = scalar_op::lt,
+              .type = dtype::boolean,
               .a = index_sum(f, index_value(form.constant), -1),
               .b = index_value(dims_.sub(zero, form.constant))});
 }
@@ -280,9 +330,12 @@ int arena::apply(scalar_op op, std::span<const int> args) {
     };
     std::int64_t x = 0, y = 0;
     switch (op) {
-      case scalar_op::add: return index_sum(a, b);
-      case scalar_op::sub: return index_sum(a, b, -1);
-      case scalar_op::neg: return index_scale(a, dims_.of(std::int64_t{-1}));
+      case scalar_op::add:
+        return index_sum(a, b);
+      case scalar_op::sub:
+        return index_sum(a, b, -1);
+      case scalar_op::neg:
+        return index_scale(a, dims_.of(std::int64_t{-1}));
       case scalar_op::mul:
         if (const affine_form f = form_of(b); f.terms.empty()) return index_scale(a, f.constant);
         if (const affine_form f = form_of(a); f.terms.empty()) return index_scale(b, f.constant);
@@ -299,7 +352,8 @@ int arena::apply(scalar_op op, std::span<const int> args) {
         if (whole(a, x) && whole(b, y))
           return index_value(dims_.of(op == scalar_op::min ? std::min(x, y) : std::max(x, y)));
         break;
-      default: break;
+      default:
+        break;
     }
   }
   const bool compares = op == scalar_op::eq || op == scalar_op::lt || op == scalar_op::le;
@@ -308,7 +362,8 @@ int arena::apply(scalar_op op, std::span<const int> args) {
     const double x[2] = {(*this)[a].v, b >= 0 ? (*this)[b].v : 0};
     double r = 0;
     const bool boolean = op >= scalar_op::eq && op <= scalar_op::logical_not;
-    if (fold(op, x, boolean ? dtype::boolean : d, r)) return number(r, boolean ? dtype::boolean : d);
+    if (fold(op, x, boolean ? dtype::boolean : d, r))
+      return number(r, boolean ? dtype::boolean : d);
   }
   switch (op) {
     case scalar_op::add:
@@ -358,8 +413,10 @@ int arena::apply(scalar_op op, std::span<const int> args) {
     case scalar_op::logical_not:
       if ((*this)[a].op == scalar_op::logical_not) return (*this)[a].a;
       return put({.op = op, .type = dtype::boolean, .a = a});
-    case scalar_op::random: return put({.op = op, .type = dtype::f32, .a = a, .b = b, .c = c});
-    default: break;
+    case scalar_op::random:
+      return put({.op = op, .type = dtype::f32, .a = a, .b = b, .c = c});
+    default:
+      break;
   }
   return put({.op = op, .type = d, .a = a, .b = b, .c = c});
 }
@@ -370,7 +427,8 @@ int arena::substitute(int e, substitution& s) {
   const expr_node n = (*this)[e];
   int r = e;
   switch (n.op) {
-    case scalar_op::constant: break;
+    case scalar_op::constant:
+      break;
     case scalar_op::index:
       if (static_cast<std::size_t>(n.aux) < s.variables.size() &&
           s.variables[static_cast<std::size_t>(n.aux)] >= 0)
@@ -398,7 +456,8 @@ int arena::substitute(int e, substitution& s) {
       bool changed = body != rec.body;
       for (int v : rec.vars) {
         const int to = static_cast<std::size_t>(v) < s.variables.size()
-                           ? s.variables[static_cast<std::size_t>(v)] : -1;
+                           ? s.variables[static_cast<std::size_t>(v)]
+                           : -1;
         if (to < 0) {
           vars.push_back(v);
           continue;
@@ -421,8 +480,12 @@ int arena::substitute(int e, substitution& s) {
       r = x == y ? x : put({.op = n.op, .type = n.type, .a = c, .b = x, .c = y});
       break;
     }
-    case scalar_op::floor_div: r = floor_div(substitute(n.a, s), n.aux); break;
-    case scalar_op::mod: r = modulo(substitute(n.a, s), n.aux); break;
+    case scalar_op::floor_div:
+      r = floor_div(substitute(n.a, s), n.aux);
+      break;
+    case scalar_op::mod:
+      r = modulo(substitute(n.a, s), n.aux);
+      break;
     case scalar_op::load: {
       const int at = substitute(n.a, s);
       const int condition = n.b < 0 ? -1 : substitute(n.b, s);

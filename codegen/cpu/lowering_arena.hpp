@@ -17,10 +17,9 @@ namespace ropewalk {
 //   constant   v
 //   index      aux: loop variable
 //   extent     aux: affine form (an index value; a dim is the form without atoms)
-//   load       aux: operand, a: element (index value), b: condition under which it may be read, or -1
-//   reduce     aux: reduction record
-//   floor_div, mod   a: index value, aux: dim
-//   others     a, b, c: arguments
+//   load       aux: operand, a: element (index value), b: condition under which it may be read, or
+//   -1 reduce     aux: reduction record floor_div, mod   a: index value, aux: dim others     a, b,
+//   c: arguments
 struct expr_node {
   scalar_op op = scalar_op::constant;
   dtype type = dtype::f32;
@@ -55,7 +54,9 @@ class arena {
 
   const expr_node& operator[](int e) const { return nodes_[static_cast<std::size_t>(e)]; }
   int size() const { return static_cast<int>(nodes_.size()); }
-  const affine_form& affine(int e) const { return forms_[static_cast<std::size_t>((*this)[e].aux)]; }
+  const affine_form& affine(int e) const {
+    return forms_[static_cast<std::size_t>((*this)[e].aux)];
+  }
   const reduce_record& reduction_of(int e) const {
     return reductions_[static_cast<std::size_t>((*this)[e].aux)];
   }

@@ -53,9 +53,11 @@ dim dim_table::value(int id) const {
   for (const term& t : at(id).terms) {
     dim m = t.num;
     for (const factor& f : t.f)
-      for (int p = 0; p < f.power; ++p) m = m * dim(symbols_[static_cast<std::size_t>(f.symbol)].c_str());
+      for (int p = 0; p < f.power; ++p)
+        m = m * dim(symbols_[static_cast<std::size_t>(f.symbol)].c_str());
     for (const factor& f : t.f)
-      for (int p = 0; p > f.power; --p) m = m / dim(symbols_[static_cast<std::size_t>(f.symbol)].c_str());
+      for (int p = 0; p > f.power; --p)
+        m = m / dim(symbols_[static_cast<std::size_t>(f.symbol)].c_str());
     if (t.den != 1) {
       detail::dim_sum s = m.sum();
       for (int i = 0; i < s.terms; ++i) s.t[i].den *= t.den, detail::reduce_fraction(s.t[i]);
@@ -86,7 +88,8 @@ void dim_table::accumulate(std::vector<term>& sum, const term& t) {
 }
 
 dim_table::term dim_table::product(const term& a, const term& b, int sign) {
-  term r{.num = a.num * (sign > 0 ? b.num : b.den), .den = a.den * (sign > 0 ? b.den : b.num),
+  term r{.num = a.num * (sign > 0 ? b.num : b.den),
+         .den = a.den * (sign > 0 ? b.den : b.num),
          .f = {}};
   reduce(r.num, r.den);
   std::size_t i = 0, j = 0;
@@ -110,7 +113,8 @@ int dim_table::intern(std::vector<term> terms) {
   std::string key;
   for (const term& t : terms) {
     key += std::to_string(t.num) + "/" + std::to_string(t.den);
-    for (const factor& f : t.f) key += "," + std::to_string(f.symbol) + "^" + std::to_string(f.power);
+    for (const factor& f : t.f)
+      key += "," + std::to_string(f.symbol) + "^" + std::to_string(f.power);
     key += ";";
   }
   const auto [it, fresh] = keys_.try_emplace(key, static_cast<int>(entries_.size()));
@@ -202,7 +206,8 @@ bool dim_table::nonnegative(int d) {
       if (num == 0) break;
       if (p.num == 0) continue;
       const term q = product(p, t, -1);
-      if (std::any_of(q.f.begin(), q.f.end(), [](const factor& f) { return f.power < 0; })) continue;
+      if (std::any_of(q.f.begin(), q.f.end(), [](const factor& f) { return f.power < 0; }))
+        continue;
       // take min(p, t) from both
       if (p.num * den >= num * p.den) {
         p.num = p.num * den - num * p.den;

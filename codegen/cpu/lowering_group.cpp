@@ -28,7 +28,11 @@ class group_lowerer final : operand_source {
  public:
   group_lowerer(const graph& g, const kernel_group& q, const std::vector<char>& stored,
                 buffer_source& buffers, dim_table& dims)
-      : g_(g), q_(q), stored_(stored), buffers_(buffers), dims_(dims),
+      : g_(g),
+        q_(q),
+        stored_(stored),
+        buffers_(buffers),
+        dims_(dims),
         one_(dims.of(std::int64_t{1})) {}
 
   lowered_group run() {
@@ -52,7 +56,8 @@ class group_lowerer final : operand_source {
  private:
   // Nodes with buffers are loaded, but for those that this kernel makes.
   int operand(int n) override {
-    const bool there = g_[n].op->kind != op_class::pull || stored_[static_cast<std::size_t>(n)] != 0;
+    const bool there =
+        g_[n].op->kind != op_class::pull || stored_[static_cast<std::size_t>(n)] != 0;
     if (!there || std::find(q_.nodes.begin(), q_.nodes.end(), n) != q_.nodes.end()) return -1;
     return buffers_.of(n);
   }
@@ -101,9 +106,15 @@ class group_lowerer final : operand_source {
           at.insert(at.end(), back.begin(), back.end());
           break;
         }
-        case kernel_role::row: at = l.element(t, s.row); break;
-        case kernel_role::column: at = l.element(t, s.column); break;
-        case kernel_role::scalar: at = l.element(t, a.number(0, dtype::i32)); break;
+        case kernel_role::row:
+          at = l.element(t, s.row);
+          break;
+        case kernel_role::column:
+          at = l.element(t, s.column);
+          break;
+        case kernel_role::scalar:
+          at = l.element(t, a.number(0, dtype::i32));
+          break;
       }
       root.value = l.lower_root(n, at);
       if (q_.roles[k] == kernel_role::column || q_.roles[k] == kernel_role::scalar) {
@@ -140,7 +151,8 @@ class group_lowerer final : operand_source {
     for (int v : s.column_vars.empty() ? s.row_vars : s.column_vars) inner |= arena::bit(v);
     bool found = false;
     for_each_expr(a, k.work.roots, [&](int e) {
-      if ((a[e].op == scalar_op::floor_div || a[e].op == scalar_op::mod) && (a.variables(e) & inner) != 0)
+      if ((a[e].op == scalar_op::floor_div || a[e].op == scalar_op::mod) &&
+          (a.variables(e) & inner) != 0)
         found = true;
     });
     return found;
@@ -162,8 +174,10 @@ class group_lowerer final : operand_source {
       for (int k = d; k < s.rank; ++k) back = dims_.mul(back, dims_.of(s[k]));
       bool all = back != one_;
       for (std::size_t k = 0; k < q_.nodes.size(); ++k)
-        if (q_.roles[k] == kernel_role::full) all = all && division(q_.nodes[k], front, back) >= 0;
-        else all = all && q_.roles[k] == kernel_role::scalar;
+        if (q_.roles[k] == kernel_role::full)
+          all = all && division(q_.nodes[k], front, back) >= 0;
+        else
+          all = all && q_.roles[k] == kernel_role::scalar;
       if (!all) continue;
       if (dims_.guess(back) >= 16 || fallback < 0) fallback = d;
       if (best >= 0 && dims_.guess(back) < 16) continue;
@@ -210,8 +224,10 @@ class group_lowerer final : operand_source {
       s.column = a.substitute(s.column, sub);
       std::vector<int> vars;
       for (int v : s.column_vars) {
-        if (v == var) vars.push_back(high), vars.push_back(low);
-        else vars.push_back(v);
+        if (v == var)
+          vars.push_back(high), vars.push_back(low);
+        else
+          vars.push_back(v);
       }
       s.column_vars = std::move(vars);
     }
@@ -284,8 +300,10 @@ class group_lowerer final : operand_source {
       const int part = a.load(from.buffer, d, position, true);
       arena::substitution sub;
       sub.exprs[e] = a.reduce(rec.kind, s.row_vars, part);
-      r.roots().push_back({.value = a.substitute(whole, sub), .buffer = buffers_.of(n),
-                           .element = l.linear(g_[n].type.s, at), .type = g_[n].type.d});
+      r.roots().push_back({.value = a.substitute(whole, sub),
+                           .buffer = buffers_.of(n),
+                           .element = l.linear(g_[n].type.s, at),
+                           .type = g_[n].type.d});
     }
     if (wide) {
       r.strips.space = s;
@@ -351,8 +369,10 @@ lowered_kernel lower_copy(dim_table& dims, int elements, int from, int to, dtype
   s.row_vars = {a.new_variable(elements)};
   s.row = a.variable(s.row_vars[0]);
   s.column = a.number(0, dtype::i32);
-  r.work.roots.push_back({.value = a.load(from, from_type, s.row, true), .buffer = to,
-                          .element = s.row, .type = to_type});
+  r.work.roots.push_back({.value = a.load(from, from_type, s.row, true),
+                          .buffer = to,
+                          .element = s.row,
+                          .type = to_type});
   return r;
 }
 

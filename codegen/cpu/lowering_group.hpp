@@ -25,7 +25,8 @@ class buffer_source {
   virtual int temporary(dtype type, int elements, int node) = 0;
 };
 
-// The kernel of a group, and the second kernels of its blocked reductions (to columns, to scalars). `stored[n]`: nodes with buffers.
+// The kernel of a group, and the second kernels of its blocked reductions (to columns, to scalars).
+// `stored[n]`: nodes with buffers.
 struct lowered_group {
   lowered_kernel first;
   std::vector<lowered_kernel> second;

@@ -32,7 +32,8 @@ int arena::index_sum(int a, int b, int sign) {
                                      [](const affine_term& u, int atom) { return u.atom < atom; });
     if (at != x.terms.end() && at->atom == t.atom)
       at->coefficient = dims_.add(at->coefficient, signed_dim(t.coefficient));
-    else x.terms.insert(at, {t.atom, signed_dim(t.coefficient)});
+    else
+      x.terms.insert(at, {t.atom, signed_dim(t.coefficient)});
   }
   merge_divisions(x);
   return put_affine(std::move(x));
@@ -100,15 +101,18 @@ arena::parts arena::common_factor(int y, int d) {
   const int zero = dims_.of(std::int64_t{0}), one = dims_.of(std::int64_t{1});
   const affine_form f = form_of(y);
   for (const affine_term& t : f.terms) {
-    const int g = dims_.nonnegative(t.coefficient) ? t.coefficient
-                                                   : dims_.mul(t.coefficient, dims_.of(std::int64_t{-1}));
+    const int g = dims_.nonnegative(t.coefficient)
+                      ? t.coefficient
+                      : dims_.mul(t.coefficient, dims_.of(std::int64_t{-1}));
     if (g == one || dims_.divide(d, g) < 0) continue;
     affine_form multiple{.constant = zero, .terms = {}}, rest{.constant = zero, .terms = {}};
     const auto [q, r] = split_constant(dims_, f.constant, g);
     multiple.constant = q, rest.constant = r;
     for (const affine_term& u : f.terms) {
-      if (const int k = dims_.divide(u.coefficient, g); k >= 0) multiple.terms.push_back({u.atom, k});
-      else rest.terms.push_back(u);
+      if (const int k = dims_.divide(u.coefficient, g); k >= 0)
+        multiple.terms.push_back({u.atom, k});
+      else
+        rest.terms.push_back(u);
     }
     const int low = put_affine(std::move(rest));
     if (!within(low, g)) continue;
@@ -124,8 +128,10 @@ int arena::floor_div(int a, int d) {
   affine_form quotient{.constant = zero, .terms = {}}, rest{.constant = zero, .terms = {}};
   std::tie(quotient.constant, rest.constant) = split_constant(dims_, x.constant, d);
   for (const affine_term& t : x.terms) {
-    if (const int q = dims_.divide(t.coefficient, d); q >= 0) quotient.terms.push_back({t.atom, q});
-    else rest.terms.push_back(t);
+    if (const int q = dims_.divide(t.coefficient, d); q >= 0)
+      quotient.terms.push_back({t.atom, q});
+    else
+      rest.terms.push_back(t);
   }
   const int r = put_affine(rest);
   const index_range bounds = range(r);
@@ -206,7 +212,9 @@ index_range arena::range(int e) {
     if (x.low >= 0 && y.low >= 0)
       r.low = dims_.at_least(x.low, y.low) ? y.low : dims_.at_least(y.low, x.low) ? x.low : -1;
     if (x.high >= 0 && y.high >= 0)
-      r.high = dims_.at_least(x.high, y.high) ? x.high : dims_.at_least(y.high, x.high) ? y.high : -1;
+      r.high = dims_.at_least(x.high, y.high)   ? x.high
+               : dims_.at_least(y.high, x.high) ? y.high
+                                                : -1;
   }
   return ranges_[e] = r;
 }

@@ -44,11 +44,11 @@ class op_lowering final : public lowering {
     for (const dim& d : extents) s.push(d);
     const int most = a_.reduce(reduction::max, vars, x);
     const int none = a_.index_value(dims.of(std::int64_t{0x7fffffff}));
-    const int here = a_.apply(scalar_op::select, {a_.apply(scalar_op::eq, {x, most}),
-                                                  l_.linear(s, index), none});
+    const int here = a_.apply(scalar_op::select,
+                              {a_.apply(scalar_op::eq, {x, most}), l_.linear(s, index), none});
     const int first = a_.reduce(reduction::min, vars, here);
-    return {this, a_.apply(scalar_op::select,
-                           {a_.apply(scalar_op::eq, {first, none}), a_.number(0, dtype::i32), first})};
+    return {this, a_.apply(scalar_op::select, {a_.apply(scalar_op::eq, {first, none}),
+                                               a_.number(0, dtype::i32), first})};
   }
 
  private:
@@ -180,12 +180,17 @@ std::vector<scalar> reshape_index(lowering& l, const shape& to, const shape& fro
       // Fixed products tell which side is behind; symbolic ones take from the side with fewer axes.
       bool take_a = more_a;
       if (more_a && more_b) {
-        if (a.fixed() && b.fixed()) take_a = a.n < b.n;
-        else if (a.fixed() != b.fixed()) take_a = a.fixed();
-        else take_a = i1 - i <= j1 - j;
+        if (a.fixed() && b.fixed())
+          take_a = a.n < b.n;
+        else if (a.fixed() != b.fixed())
+          take_a = a.fixed();
+        else
+          take_a = i1 - i <= j1 - j;
       }
-      if (take_a) a = a * to[i1++];
-      else b = b * from[j1++];
+      if (take_a)
+        a = a * to[i1++];
+      else
+        b = b * from[j1++];
     }
     if (j1 == from.rank)
       while (i1 < to.rank) ++i1;

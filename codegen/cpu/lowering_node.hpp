@@ -15,10 +15,10 @@ namespace ropewalk {
 // columns (rows) runs over the kernel's own column (row) variable, so that reductions and
 // elementwise work share their passes.
 struct iteration_space {
-  int rows = -1, columns = -1;          // dims
-  int row = -1, column = -1;            // index expressions (of variables, perhaps split)
+  int rows = -1, columns = -1;  // dims
+  int row = -1, column = -1;    // index expressions (of variables, perhaps split)
   std::vector<int> row_vars, column_vars;
-  bool reduce_rows = false;             // reductions over rows may be bound to the row variable
+  bool reduce_rows = false;  // reductions over rows may be bound to the row variable
 };
 
 // Which nodes are loaded: their operand numbers; -1 for those that are lowered in place.

@@ -39,9 +39,12 @@ class fuser {
     store_what_must_be();
     for (int k = 0; k < g_.size(); ++k) {
       if (!wanted_[at(k)]) continue;
-      if (g_[k].op->kind == op_class::kernel) new_unit(k, -1);
-      else if (g_[k].op->kind == op_class::pick) unit_[at(k)] = unit_[at(g_[k].in[0])];
-      else if (r_.stored[at(k)] && pull(k)) place(k);
+      if (g_[k].op->kind == op_class::kernel)
+        new_unit(k, -1);
+      else if (g_[k].op->kind == op_class::pick)
+        unit_[at(k)] = unit_[at(g_[k].in[0])];
+      else if (r_.stored[at(k)] && pull(k))
+        place(k);
     }
     store_what_is_shared();
     return std::move(r_);
@@ -100,8 +103,10 @@ class fuser {
     for (std::size_t i = 0; i < g_[k].in.size(); ++i) {
       const int n = g_[k].in[i];
       if (in_memory(n)) continue;
-      if (facts(k).input[i] == access::other) apart += facts(k).loads[i] * copies_[at(n)];
-      else together = std::max(together, copies_[at(n)]);
+      if (facts(k).input[i] == access::other)
+        apart += facts(k).loads[i] * copies_[at(n)];
+      else
+        together = std::max(together, copies_[at(n)]);
     }
     copies_[at(k)] = std::max(together, apart);
     if (copies_[at(k)] > 6) store(k), copies_[at(k)] = 1;
@@ -109,8 +114,10 @@ class fuser {
 
   void store_operand(int i, bool any_strides) {
     const strided s = as_strides(g_, i, r_.stored, dims_, studies_);
-    if (s.ok && (s.dense || (any_strides && s.last_contiguous))) store(s.base);
-    else store(i);
+    if (s.ok && (s.dense || (any_strides && s.last_contiguous)))
+      store(s.base);
+    else
+      store(i);
   }
 
   // Read by something larger, where each element would be computed again and again.
@@ -121,7 +128,8 @@ class fuser {
     for (int u : users_[at(k)]) {
       if (!pull(u)) continue;
       double work = size(u);
-      if (facts(u).reduces) work *= dims_.guess(facts(u).columns < 0 ? elements(k) : facts(u).columns);
+      if (facts(u).reduces)
+        work *= dims_.guess(facts(u).columns < 0 ? elements(k) : facts(u).columns);
       if (work > 2 * size(k) && !(facts(u).reduces && work <= 2 * size(k))) return true;
     }
     return false;
@@ -175,8 +183,10 @@ class fuser {
     const auto it = std::find_if(r.begin(), r.end(), [&](auto& x) { return x.first == node; });
     if (it != r.end() && (it->second == aligned || !it->second)) return;
     if (in_memory(node)) {
-      if (it == r.end()) r.emplace_back(node, aligned);
-      else it->second = it->second && aligned;
+      if (it == r.end())
+        r.emplace_back(node, aligned);
+      else
+        it->second = it->second && aligned;
       return;
     }
     for (std::size_t k = 0; k < g_[node].in.size(); ++k)
@@ -220,7 +230,8 @@ class fuser {
     q.rows = f.rows, q.columns = f.columns, q.outer = f.outer;
     if (f.role == kernel_role::column) {
       q.form = f.partial ? kernel_form::columns : kernel_form::rows;
-      const bool narrow = dims_.fixed(f.columns) && dims_.number(f.columns) < widest_row_accumulators;
+      const bool narrow =
+          dims_.fixed(f.columns) && dims_.number(f.columns) < widest_row_accumulators;
       if (f.partial && !f.split && narrow) q.form = kernel_form::blocks;
       if (!f.partial) {
         q.roles = {kernel_role::row};
@@ -385,13 +396,16 @@ class fuser {
   void reached(int k, std::set<int>& units) {
     for (int u : users_[at(k)]) {
       if (!pull(u)) continue;
-      if (in_memory(u)) units.insert(unit_[at(u)]);
-      else reached(u, units);
+      if (in_memory(u))
+        units.insert(unit_[at(u)]);
+      else
+        reached(u, units);
     }
   }
   bool share(int k, const std::set<int>& kernels, std::vector<int>& rank) {
     std::vector<int> by_rank(kernels.begin(), kernels.end());
-    std::sort(by_rank.begin(), by_rank.end(), [&](int a, int b) { return rank[at(a)] < rank[at(b)]; });
+    std::sort(by_rank.begin(), by_rank.end(),
+              [&](int a, int b) { return rank[at(a)] < rank[at(b)]; });
     r_.stored[at(k)] = 1;
     const int first = by_rank.front();
     int home = -1;
@@ -452,7 +466,7 @@ class fuser {
   std::vector<char> wanted_;
   std::vector<int> copies_;  // at how many places the leaves under a value are read
   std::vector<unit> units_;
-  std::vector<int> unit_;  // node -> unit, -1
+  std::vector<int> unit_;                 // node -> unit, -1
   std::map<int, std::set<int>> readers_;  // node -> units that read it, aligned
   std::set<int> closed_units_;
   bool closed_ = false;

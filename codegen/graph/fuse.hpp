@@ -34,11 +34,10 @@ struct kernel_group {
 };
 
 struct fusion {
-  std::vector<char> stored;         // nodes with a buffer of their own
-  std::vector<int> group;           // node -> group, -1
+  std::vector<char> stored;  // nodes with a buffer of their own
+  std::vector<int> group;    // node -> group, -1
   std::vector<kernel_group> groups;
 };
-
 
 // What an op does with an input, found by lowering it.
 enum class access : std::uint8_t { pointwise, reshape, reduced, other };
@@ -50,10 +49,10 @@ struct node_facts {
   // A reduction's space, [outer, reduced or rows, columns]; role full: of no known pattern.
   kernel_role role = kernel_role::full;
   int outer = -1, rows = -1, columns = -1;
-  bool split = false;         // reduces between kept axes
-  bool partial = false;       // may be computed in two stages: one sum, max or min
-  int same_as = -1;           // the position of an input that has the same type and elements
-  bool constant = false;      // every element is the number `value`
+  bool split = false;     // reduces between kept axes
+  bool partial = false;   // may be computed in two stages: one sum, max or min
+  int same_as = -1;       // the position of an input that has the same type and elements
+  bool constant = false;  // every element is the number `value`
   double value = 0;
 };
 node_facts study(const graph& g, int node, dim_table& dims);

@@ -10,10 +10,17 @@ namespace {
 
 bool transcendental(scalar_op op) {
   switch (op) {
-    case scalar_op::exp: case scalar_op::log: case scalar_op::sin: case scalar_op::cos:
-    case scalar_op::tanh: case scalar_op::erf: case scalar_op::pow: case scalar_op::random:
+    case scalar_op::exp:
+    case scalar_op::log:
+    case scalar_op::sin:
+    case scalar_op::cos:
+    case scalar_op::tanh:
+    case scalar_op::erf:
+    case scalar_op::pow:
+    case scalar_op::random:
       return true;
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -26,10 +33,18 @@ struct visit {
     if (!seen.insert(e).second) return;
     const expr_node& n = a[e];
     switch (n.op) {
-      case scalar_op::load: loads.push_back(e); break;
-      case scalar_op::reduce: reduces.push_back(e); break;
-      case scalar_op::constant: case scalar_op::index: case scalar_op::extent:
-      case scalar_op::floor_div: case scalar_op::mod: break;
+      case scalar_op::load:
+        loads.push_back(e);
+        break;
+      case scalar_op::reduce:
+        reduces.push_back(e);
+        break;
+      case scalar_op::constant:
+      case scalar_op::index:
+      case scalar_op::extent:
+      case scalar_op::floor_div:
+      case scalar_op::mod:
+        break;
       default:
         ++f.flops;
         f.transcendental = f.transcendental || transcendental(n.op);

@@ -31,8 +31,9 @@ class signature {
     if (const auto it = number_.find(n); it != number_.end()) return it->second;
     const graph_node& x = g_[n];
     const bool here = std::find(q_.nodes.begin(), q_.nodes.end(), n) != q_.nodes.end();
-    const bool operand = x.op != &constant_info && !here &&
-                         (x.op->kind != op_class::pull || stored_[static_cast<std::size_t>(n)] != 0);
+    const bool operand =
+        x.op != &constant_info && !here &&
+        (x.op->kind != op_class::pull || stored_[static_cast<std::size_t>(n)] != 0);
     std::vector<int> in;
     if (!operand)
       for (int i : x.in) in.push_back(walk(i));
@@ -100,8 +101,10 @@ void add_kernel(shared_group& g, lowered_kernel work) {
     find_reads(a, r.value, seen, reads);
     if (r.element >= 0) find_reads(a, r.element, seen, reads);
   }
-  g.kernels.push_back({.work = std::move(work), .reads = {reads.begin(), reads.end()},
-                       .writes = {writes.begin(), writes.end()}, .texts = {}});
+  g.kernels.push_back({.work = std::move(work),
+                       .reads = {reads.begin(), reads.end()},
+                       .writes = {writes.begin(), writes.end()},
+                       .texts = {}});
 }
 
 }  // namespace

@@ -12,15 +12,15 @@ namespace ropewalk {
 // Kernels whose operands are slots; a slot is a node of the group's own numbering, or a temporary.
 struct shared_group {
   struct slot {
-    int node = -1;      // number in group_use::nodes
+    int node = -1;  // number in group_use::nodes
     bool temporary = false;
     dtype type = dtype::f32;
     int elements = -1;  // dim, of a temporary
   };
   struct kernel {
     lowered_kernel work;
-    std::vector<int> reads, writes;                  // slots
-    std::map<std::vector<int>, kernel_text> texts;   // by which slots are the same buffer
+    std::vector<int> reads, writes;                 // slots
+    std::map<std::vector<int>, kernel_text> texts;  // by which slots are the same buffer
   };
   std::vector<slot> slots;
   std::vector<kernel> kernels;  // the first, then the second stages

@@ -11,7 +11,8 @@ std::vector<int> order_steps(const ordering& in) {
   std::vector<int> waiting(n, 0), readers(buffers, 0), order;
   std::vector<std::vector<int>> makers(buffers);
   for (std::size_t k = 0; k < n; ++k)
-    for (int b : in.steps[k].writes) makers[static_cast<std::size_t>(b)].push_back(static_cast<int>(k));
+    for (int b : in.steps[k].writes)
+      makers[static_cast<std::size_t>(b)].push_back(static_cast<int>(k));
   auto edge = [&](int from, std::size_t to) {
     next[static_cast<std::size_t>(from)].push_back(static_cast<int>(to));
     ++waiting[to];
@@ -34,7 +35,8 @@ std::vector<int> order_steps(const ordering& in) {
     double bytes = 0;
     for (int b : s.writes) bytes += in.buffer_bytes[static_cast<std::size_t>(b)];
     for (int b : s.reads)
-      if (readers[static_cast<std::size_t>(b)] == 1) bytes -= in.buffer_bytes[static_cast<std::size_t>(b)];
+      if (readers[static_cast<std::size_t>(b)] == 1)
+        bytes -= in.buffer_bytes[static_cast<std::size_t>(b)];
     return bytes;
   };
   while (!ready.empty()) {
@@ -50,7 +52,8 @@ std::vector<int> order_steps(const ordering& in) {
     const int k = ready[best];
     ready.erase(ready.begin() + static_cast<std::ptrdiff_t>(best));
     order.push_back(k);
-    for (int b : in.steps[static_cast<std::size_t>(k)].reads) --readers[static_cast<std::size_t>(b)];
+    for (int b : in.steps[static_cast<std::size_t>(k)].reads)
+      --readers[static_cast<std::size_t>(b)];
     for (int t : next[static_cast<std::size_t>(k)])
       if (--waiting[static_cast<std::size_t>(t)] == 0) ready.push_back(t);
   }

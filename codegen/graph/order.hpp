@@ -13,8 +13,8 @@ struct ordering {
   std::vector<step> steps;
   std::vector<std::pair<int, int>> before;  // (first, then)
   std::vector<double> buffer_bytes;
-  std::vector<char> leaf;                   // buffers that are there anyway: reading waits for nobody
-  std::vector<int> kept;                    // buffers that stay to the end
+  std::vector<char> leaf;  // buffers that are there anyway: reading waits for nobody
+  std::vector<int> kept;   // buffers that stay to the end
 };
 
 // A topological order that prefers steps which free more memory than they take (a parameter's

@@ -34,7 +34,8 @@ std::string print(const schedule& s) {
     if (x.what == step::kind::kernel) {
       r += std::string(x.op->name);
       for (std::size_t k = 0; k < x.in.size(); ++k) r += (k > 0 ? ", " : " ") + shown(s, x.in[k]);
-      for (std::size_t k = 0; k < x.out.size(); ++k) r += (k > 0 ? ", " : " -> ") + shown(s, x.out[k]);
+      for (std::size_t k = 0; k < x.out.size(); ++k)
+        r += (k > 0 ? ", " : " -> ") + shown(s, x.out[k]);
       r += "\n";
       continue;
     }
@@ -60,7 +61,8 @@ std::string print(const schedule& s) {
     if (x.scratch_bytes > 0) r += ", scratch " + shown(x.scratch_elements) + " x 8";
     r += "\n";
   }
-  for (const schedule::result& o : s.outputs) r += "output " + o.name + " = " + shown(s, o.where) + "\n";
+  for (const schedule::result& o : s.outputs)
+    r += "output " + o.name + " = " + shown(s, o.where) + "\n";
   for (std::size_t k = 0; k < s.kernels.size(); ++k)
     r += "kernel " + std::to_string(k) + " " + s.kernels[k].label + "\n" + s.kernels[k].text;
   return r;

@@ -40,14 +40,14 @@ class scheduler {
 
  private:
   struct draft {
-    int kernel_node = -1;            // a hand-written kernel
+    int kernel_node = -1;  // a hand-written kernel
     std::vector<view> in, out;
     std::shared_ptr<shared_group> group;  // or a generated one
-    std::size_t which = 0;           // of the group's kernels
-    std::vector<int> slots;          // their buffers
-    std::vector<int> nodes;          // whose values it makes
-    std::vector<int> reads, writes;  // buffers
-    int position = 0;                // where the graph has it
+    std::size_t which = 0;                // of the group's kernels
+    std::vector<int> slots;               // their buffers
+    std::vector<int> nodes;               // whose values it makes
+    std::vector<int> reads, writes;       // buffers
+    int position = 0;                     // where the graph has it
     std::string label;
   };
 
@@ -151,7 +151,8 @@ class scheduler {
     for (int k : d.group->kernels[which].writes) d.writes.push_back(slots[at(k)]);
     drafts_.push_back(std::move(d));
   }
-  void copy(int from, int to, int elements, std::vector<int> nodes, int position, std::string label) {
+  void copy(int from, int to, int elements, std::vector<int> nodes, int position,
+            std::string label) {
     take(shared_copy(dims_, elements, table_.type(from), table_.type(to)), 0, {from, to},
          std::move(nodes), position, std::move(label));
   }
@@ -166,7 +167,8 @@ class scheduler {
     if (names.size() > 12) s += "+...";
     return s;
   }
-  void collect_names(int n, const kernel_group& q, std::set<int>& seen, std::vector<std::string>& names) {
+  void collect_names(int n, const kernel_group& q, std::set<int>& seen,
+                     std::vector<std::string>& names) {
     if (g_[n].op->kind != op_class::pull || !seen.insert(n).second) return;
     const bool here = std::find(q.nodes.begin(), q.nodes.end(), n) != q.nodes.end();
     if (fusion_.stored[at(n)] && !here) return;
@@ -187,7 +189,8 @@ class scheduler {
       const std::string label = label_of(q);
       std::vector<int> here;
       for (std::size_t k = 0; k < q.nodes.size(); ++k)
-        if (q.form == kernel_form::columns || q.roles[k] == kernel_role::full || q.roles[k] == kernel_role::row)
+        if (q.form == kernel_form::columns || q.roles[k] == kernel_role::full ||
+            q.roles[k] == kernel_role::row)
           here.push_back(q.nodes[k]);
       std::vector<std::vector<int>> later;
       for (kernel_role role : {kernel_role::column, kernel_role::scalar}) {
@@ -258,7 +261,8 @@ class scheduler {
     if (reads && work.by_columns) return false;
     if (reads) {
       std::vector<char> seen(at(work.exprs->size()), 0);
-      const int slot = static_cast<int>(std::find(d.slots.begin(), d.slots.end(), leaf) - d.slots.begin());
+      const int slot =
+          static_cast<int>(std::find(d.slots.begin(), d.slots.end(), leaf) - d.slots.begin());
       for (const kernel_root& r : work.roots())
         if (!only_at(*work.exprs, r.value, slot, element, seen)) return false;
     }
@@ -303,7 +307,8 @@ class scheduler {
       if (fusion_.stored[at(o.node)] || g_[o.node].op->kind != op_class::pull) {
         r.where = dense_view(of(o.node), r.type);
       } else {
-        r.where = dense_view(of(as_strides(g_, o.node, fusion_.stored, dims_, studies_).base), r.type);
+        r.where =
+            dense_view(of(as_strides(g_, o.node, fusion_.stored, dims_, studies_).base), r.type);
       }
       s_.outputs.push_back(std::move(r));
     }

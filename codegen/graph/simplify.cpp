@@ -1,6 +1,6 @@
-// Rewrites of the graph that keep every value. What an op amounts to is seen in its lowering, so the
-// rules hold for every op: a node that loads one input as it is (x * 1, x + 0, a cast, reshape or
-// expand to the same type) is that input; a scalar whose lowering is a number is a constant.
+// Rewrites of the graph that keep every value. What an op amounts to is seen in its lowering, so
+// the rules hold for every op: a node that loads one input as it is (x * 1, x + 0, a cast, reshape
+// or expand to the same type) is that input; a scalar whose lowering is a number is a constant.
 #include <ropewalk/graph/schedule.hpp>
 #include <ropewalk/ops/expand.hpp>
 #include <ropewalk/ops/matmul.hpp>
@@ -28,9 +28,11 @@ class simplifier {
         for (int i : p_.g[k].in) wanted[static_cast<std::size_t>(i)] = 1;
     to_.assign(static_cast<std::size_t>(p_.g.size()), -1);
     for (int k = 0; k < p_.g.size(); ++k)
-      if (wanted[static_cast<std::size_t>(k)]) to_[static_cast<std::size_t>(k)] = rewritten(p_.g[k]);
+      if (wanted[static_cast<std::size_t>(k)])
+        to_[static_cast<std::size_t>(k)] = rewritten(p_.g[k]);
     r_.name = p_.name;
-    for (const program_output& o : p_.outputs) r_.outputs.push_back({o.name, in_memory(at(o.node))});
+    for (const program_output& o : p_.outputs)
+      r_.outputs.push_back({o.name, in_memory(at(o.node))});
     for (const program_update& u : p_.updates)
       r_.updates.push_back({at(u.leaf), in_memory(at(u.node))});
     return std::move(r_);
@@ -43,8 +45,11 @@ class simplifier {
   int in_memory(int id) {
     const graph_node& n = r_.g[id];
     if (n.op != &constant_info) return id;
-    return r_.g.add({.op = &family_info<op::expand_family>, .a = op::attrs_of(n.type.s),
-                     .type = n.type, .in = {id}, .path = {}});
+    return r_.g.add({.op = &family_info<op::expand_family>,
+                     .a = op::attrs_of(n.type.s),
+                     .type = n.type,
+                     .in = {id},
+                     .path = {}});
   }
 
   int rewritten(graph_node n) {
@@ -69,7 +74,8 @@ class simplifier {
     const node_facts& f = studies_.of(id);
     if (f.same_as >= 0) return n.in[static_cast<std::size_t>(f.same_as)];
     if (f.constant && n.type.s.rank == 0)
-      return r_.g.add({.op = &constant_info, .a = {.f = {f.value}}, .type = n.type, .in = {}, .path = {}});
+      return r_.g.add(
+          {.op = &constant_info, .a = {.f = {f.value}}, .type = n.type, .in = {}, .path = {}});
     return id;
   }
 

@@ -36,7 +36,8 @@ strided as_strides(const graph& g, int node, const std::vector<char>& stored, di
   if (used != f.terms.size()) return r;
   r.ok = true;
   const int rank = n.type.s.rank;
-  r.last_contiguous = rank == 0 || n.type.s[rank - 1] == dim(1) || r.where.stride[rank - 1] == dim(1);
+  r.last_contiguous =
+      rank == 0 || n.type.s[rank - 1] == dim(1) || r.where.stride[rank - 1] == dim(1);
   r.dense = f.constant == zero && g[r.base].type.s.elements() == n.type.s.elements() &&
             a[e].a == l.linear(n.type.s, at);
   if (rank > 0 && n.type.s[rank - 1] == dim(1)) r.where.stride[rank - 1] = 1;

@@ -10,10 +10,10 @@ namespace ropewalk {
 
 struct strided {
   bool ok = false;
-  int base = -1;          // the node whose buffer is seen
-  bool dense = false;     // row-major without gaps
+  int base = -1;       // the node whose buffer is seen
+  bool dense = false;  // row-major without gaps
   bool last_contiguous = false;
-  view where{};           // buffer unset
+  view where{};  // buffer unset
 };
 
 // Follows view ops down to a leaf, a stored node or a node that computes something. ok: the element

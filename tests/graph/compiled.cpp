@@ -26,22 +26,41 @@ namespace {
 
 double get(const std::byte* p, dtype d, std::size_t k) {
   switch (d) {
-    case dtype::f64: return reinterpret_cast<const double*>(p)[k];
-    case dtype::f32: return static_cast<double>(reinterpret_cast<const float*>(p)[k]);
-    case dtype::i32: return reinterpret_cast<const std::int32_t*>(p)[k];
-    case dtype::f16: return static_cast<double>(test_math::from_f16(reinterpret_cast<const std::uint16_t*>(p)[k]));
-    case dtype::bf16: return static_cast<double>(test_math::from_bf16(reinterpret_cast<const std::uint16_t*>(p)[k]));
-    default: return static_cast<double>(reinterpret_cast<const std::uint8_t*>(p)[k]);
+    case dtype::f64:
+      return reinterpret_cast<const double*>(p)[k];
+    case dtype::f32:
+      return static_cast<double>(reinterpret_cast<const float*>(p)[k]);
+    case dtype::i32:
+      return reinterpret_cast<const std::int32_t*>(p)[k];
+    case dtype::f16:
+      return static_cast<double>(test_math::from_f16(reinterpret_cast<const std::uint16_t*>(p)[k]));
+    case dtype::bf16:
+      return static_cast<double>(
+          test_math::from_bf16(reinterpret_cast<const std::uint16_t*>(p)[k]));
+    default:
+      return static_cast<double>(reinterpret_cast<const std::uint8_t*>(p)[k]);
   }
 }
 void put(std::byte* p, dtype d, std::size_t k, double v) {
   switch (d) {
-    case dtype::f64: reinterpret_cast<double*>(p)[k] = v; break;
-    case dtype::f32: reinterpret_cast<float*>(p)[k] = static_cast<float>(v); break;
-    case dtype::i32: reinterpret_cast<std::int32_t*>(p)[k] = static_cast<std::int32_t>(v); break;
-    case dtype::f16: reinterpret_cast<std::uint16_t*>(p)[k] = test_math::to_f16(static_cast<float>(v)); break;
-    case dtype::bf16: reinterpret_cast<std::uint16_t*>(p)[k] = test_math::to_bf16(static_cast<float>(v)); break;
-    default: reinterpret_cast<std::uint8_t*>(p)[k] = static_cast<std::uint8_t>(v); break;
+    case dtype::f64:
+      reinterpret_cast<double*>(p)[k] = v;
+      break;
+    case dtype::f32:
+      reinterpret_cast<float*>(p)[k] = static_cast<float>(v);
+      break;
+    case dtype::i32:
+      reinterpret_cast<std::int32_t*>(p)[k] = static_cast<std::int32_t>(v);
+      break;
+    case dtype::f16:
+      reinterpret_cast<std::uint16_t*>(p)[k] = test_math::to_f16(static_cast<float>(v));
+      break;
+    case dtype::bf16:
+      reinterpret_cast<std::uint16_t*>(p)[k] = test_math::to_bf16(static_cast<float>(v));
+      break;
+    default:
+      reinterpret_cast<std::uint8_t*>(p)[k] = static_cast<std::uint8_t>(v);
+      break;
   }
 }
 
@@ -80,8 +99,8 @@ struct executor {
       for (int b : x.buffers) p.push_back(buffers[static_cast<std::size_t>(b)].get());
       std::vector<std::int64_t> dims;
       for (const dim& d : x.dims) dims.push_back(number(d));
-      memory scratch = aligned(x.scratch_bytes +
-                               8 * static_cast<std::size_t>(number(x.scratch_elements)));
+      memory scratch =
+          aligned(x.scratch_bytes + 8 * static_cast<std::size_t>(number(x.scratch_elements)));
       const generated_fn f =
           find_kernel(s.kernels[static_cast<std::size_t>(x.kernel)].key, isa::portable);
       REQUIRE(static_cast<bool>(f));
@@ -93,8 +112,10 @@ struct executor {
   tensor_ref ref(const view& v) {
     tensor_ref t{.data = buffers[static_cast<std::size_t>(v.buffer)].get() +
                          static_cast<std::size_t>(number(v.offset)) * dtype_size(v.type),
-                 .type = v.type, .rank = v.rank};
-    for (int k = 0; k < v.rank; ++k) t.extent[k] = number(v.extent[k]), t.stride[k] = number(v.stride[k]);
+                 .type = v.type,
+                 .rank = v.rank};
+    for (int k = 0; k < v.rank; ++k)
+      t.extent[k] = number(v.extent[k]), t.stride[k] = number(v.stride[k]);
     return t;
   }
   // Hand-written kernels are run by their references.
@@ -104,7 +125,8 @@ struct executor {
     for (const view& v : x.out) {
       dense d;
       std::size_t n = 1;
-      for (int k = 0; k < v.rank; ++k) d.extent.push_back(number(v.extent[k])), n *= static_cast<std::size_t>(d.extent.back());
+      for (int k = 0; k < v.rank; ++k)
+        d.extent.push_back(number(v.extent[k])), n *= static_cast<std::size_t>(d.extent.back());
       d.v.assign(n, 0);
       out.push_back(std::move(d));
     }
@@ -115,14 +137,16 @@ struct executor {
     x.op->reference({a, p, out});
     for (std::size_t k = 0; k < out.size(); ++k) {
       const tensor_ref t = ref(x.out[k]);
-      for (std::size_t e = 0; e < out[k].v.size(); ++e) put(static_cast<std::byte*>(t.data), t.type, e, out[k].v[e]);
+      for (std::size_t e = 0; e < out[k].v.size(); ++e)
+        put(static_cast<std::byte*>(t.data), t.type, e, out[k].v[e]);
     }
   }
   dense read(const view& v) {
     const tensor_ref t = ref(v);
     dense d;
     std::size_t n = 1;
-    for (int k = 0; k < t.rank; ++k) d.extent.push_back(t.extent[k]), n *= static_cast<std::size_t>(t.extent[k]);
+    for (int k = 0; k < t.rank; ++k)
+      d.extent.push_back(t.extent[k]), n *= static_cast<std::size_t>(t.extent[k]);
     for (std::size_t e = 0; e < n; ++e) {
       std::size_t rest = e;
       std::int64_t at = 0;
@@ -131,7 +155,8 @@ struct executor {
         at += static_cast<std::int64_t>(rest % m) * t.stride[k];
         rest /= m;
       }
-      d.v.push_back(get(static_cast<const std::byte*>(t.data), t.type, static_cast<std::size_t>(at)));
+      d.v.push_back(
+          get(static_cast<const std::byte*>(t.data), t.type, static_cast<std::size_t>(at)));
     }
     return d;
   }
@@ -149,10 +174,11 @@ void compile(const std::vector<schedule>& all) {
   const std::string dir = name, source = dir + "/kernels.cpp", object = dir + "/kernels.so";
   std::ofstream(source) << kernel_source(list);
   // -O1 is enough for the meaning; the flags of the build are tested with the models.
-  const std::string command = std::string(TEST_COMPILER) +
-                              " -std=c++20 -O1 -fopenmp-simd -Wall -Wextra -Wno-unknown-pragmas -fPIC -shared "
-                              "-DROPEWALK_ISA_NAMESPACE=portable -I" TEST_INCLUDE " " +
-                              source + " -o " + object + " 2> " + dir + "/log";
+  const std::string command =
+      std::string(TEST_COMPILER) +
+      " -std=c++20 -O1 -fopenmp-simd -Wall -Wextra -Wno-unknown-pragmas -fPIC -shared "
+      "-DROPEWALK_ISA_NAMESPACE=portable -I" TEST_INCLUDE " " +
+      source + " -o " + object + " 2> " + dir + "/log";
   const int rc = std::system(command.c_str());
   std::ifstream log(dir + "/log");
   const std::string text((std::istreambuf_iterator<char>(log)), {});
@@ -168,14 +194,18 @@ void compile(const std::vector<schedule>& all) {
 void fill(graph_case& c, std::mt19937& r) {
   for (int k = 0; k < c.p.g.size(); ++k) {
     const graph_node& n = c.p.g[k];
-    if (n.op->kind != op_class::leaf || n.op == &constant_info || c.leaves.contains(n.path)) continue;
+    if (n.op->kind != op_class::leaf || n.op == &constant_info || c.leaves.contains(n.path))
+      continue;
     dense d{evaluate(n.type.s, c.bindings), {}};
     std::size_t size = 1;
     for (std::int64_t e : d.extent) size *= static_cast<std::size_t>(e);
     for (std::size_t e = 0; e < size; ++e) {
-      if (n.type.d == dtype::boolean) d.v.push_back(static_cast<double>(r() % 2));
-      else if (!is_floating(n.type.d)) d.v.push_back(static_cast<double>(r() % 3));
-      else d.v.push_back(static_cast<double>(std::uniform_real_distribution<float>(-2, 2)(r)));
+      if (n.type.d == dtype::boolean)
+        d.v.push_back(static_cast<double>(r() % 2));
+      else if (!is_floating(n.type.d))
+        d.v.push_back(static_cast<double>(r() % 3));
+      else
+        d.v.push_back(static_cast<double>(std::uniform_real_distribution<float>(-2, 2)(r)));
     }
     c.leaves[n.path] = std::move(d);
   }
@@ -240,10 +270,12 @@ void check_cases(std::vector<graph_case>& cases, double tolerance) {
           }
         }
       }
-      if (first.empty()) first = std::move(got);
+      if (first.empty())
+        first = std::move(got);
       else
         for (const auto& [name, have] : got)
-          CHECK(std::memcmp(first[name].v.data(), have.v.data(), have.v.size() * sizeof(double)) == 0);
+          CHECK(std::memcmp(first[name].v.data(), have.v.data(), have.v.size() * sizeof(double)) ==
+                0);
     }
   }
 }

@@ -77,7 +77,8 @@ const std::vector<dim_binding> sizes{{B, 3}, {T, 5}};
 graph_case layer_norm() {
   maker m("layer_norm", sizes);
   const shape s{B, T, 24}, k{B, T, 1}, w{24};
-  value x = m.input("x", s), g = m.param("weight", w), b = m.param("bias", w), dy = m.input("dy", s);
+  value x = m.input("x", s), g = m.param("weight", w), b = m.param("bias", w),
+        dy = m.input("dy", s);
   value mean = sum(x, 4, true) * (1.0 / 24), d = x - mean;
   value var = sum(d * d, 4, true) * (1.0 / 24), r = rsqrt(var + 1e-5);
   value h = d * r;
@@ -119,8 +120,9 @@ graph_case joined() {
   m.output("sum", sum(c, 2));
   // A row's own sum under a condition on its columns.
   value narrow = apply<op::concat_family>(m.c.p.g, {x, tanh(x)}, last);
-  m.output("spread", apply<op::concat_family>(
-                         m.c.p.g, {narrow * sum(narrow, 2, true), sum(narrow * narrow, 2, true)}, last));
+  m.output("spread",
+           apply<op::concat_family>(
+               m.c.p.g, {narrow * sum(narrow, 2, true), sum(narrow * narrow, 2, true)}, last));
   return std::move(m.c);
 }
 
@@ -130,7 +132,8 @@ graph_case gathered() {
   m.c.leaves["ids"] = {{3, 5}, {0, 10, 3, -1, 11, 2, 2, 2, 9, 8, -100, 7, 6, 5, 4}};
   value e = apply<op::gather_rows>(m.c.p.g, {t * 2.0, ids});
   m.output("rows", e + 1.0);
-  m.output("best", apply<op::argmax_family>(m.c.p.g, {m.input("x", {B, 13})}, op::reduction_attrs(2, false)));
+  m.output("best", apply<op::argmax_family>(m.c.p.g, {m.input("x", {B, 13})},
+                                            op::reduction_attrs(2, false)));
   return std::move(m.c);
 }
 
@@ -150,7 +153,8 @@ graph_case reductions() {
   m.output("wide", sum(m.input("w", {3, 70000}), 1));
   value l = m.input("l", {3, 5000});
   m.output("sums", sum(l * 0.5, 2));
-  m.output("long softmax", exp(l - max(l, 2, true)) * rsqrt(sum(exp(l - max(l, 2, true)), 2, true)));
+  m.output("long softmax",
+           exp(l - max(l, 2, true)) * rsqrt(sum(exp(l - max(l, 2, true)), 2, true)));
   return std::move(m.c);
 }
 
@@ -200,7 +204,8 @@ graph_case optimizer() {
   return std::move(m.c);
 }
 
-// Sixteen-bit floats, integers and bools in memory; their values are exact in the reference as well.
+// Sixteen-bit floats, integers and bools in memory; their values are exact in the reference as
+// well.
 graph_case types() {
   maker m("types", {{B, 3}});
   auto cast = [&](value v, dtype d) {
@@ -243,7 +248,9 @@ graph_case cache() {
   value old = m.state("cache", {B, 6, T, 4}), rows = m.input("rows", {B, 6, 1, 4});
   value at = m.input("at", shape{}, dtype::i32);
   m.c.leaves["at"] = {{}, {2}};
-  value places = reshape(apply<op::iota_family>(m.c.p.g, {}, {.i = {static_cast<std::int64_t>(dtype::i32)}, .d = {T}}), {T, 1});
+  value places = reshape(
+      apply<op::iota_family>(m.c.p.g, {}, {.i = {static_cast<std::int64_t>(dtype::i32)}, .d = {T}}),
+      {T, 1});
   value here = apply<op::equal>(m.c.p.g, {places, at});
   m.update(old, apply<op::where>(m.c.p.g, {here, rows * 2.0, old}));
   return std::move(m.c);
@@ -253,9 +260,8 @@ graph_case cache() {
 
 TEST_CASE("fused kernels agree with the reference") {
   std::vector<graph_case> cases;
-  for (graph_case (*make)() :
-       {layer_norm, softmax, heads, joined, gathered, reductions, residual, optimizer, products, types,
-        cache})
+  for (graph_case (*make)() : {layer_norm, softmax, heads, joined, gathered, reductions, residual,
+                               optimizer, products, types, cache})
     cases.push_back(make());
   check_cases(cases);
 }

@@ -1,5 +1,5 @@
-// Random graphs of elementwise ops, movements, gathers, casts and reductions over random shapes, some
-// dims 1, some symbolic: whatever the generator fuses, the values are those of the reference.
+// Random graphs of elementwise ops, movements, gathers, casts and reductions over random shapes,
+// some dims 1, some symbolic: whatever the generator fuses, the values are those of the reference.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -66,18 +66,24 @@ struct random_graph {
 
   dim any_dim() {
     switch (r() % 8) {
-      case 0: return 1;
-      case 1: return B;
-      case 2: return T;
-      case 3: return 17;
-      default: return static_cast<int>(2 + r() % 5);
+      case 0:
+        return 1;
+      case 1:
+        return B;
+      case 2:
+        return T;
+      case 3:
+        return 17;
+      default:
+        return static_cast<int>(2 + r() % 5);
     }
   }
   void leaf() {
     shape s;
     const int rank = static_cast<int>(r() % 4);
     for (int k = 0; k < rank; ++k) s.push(any_dim());
-    pool.push_back(leaf_value(c.p.g, input_info, "x" + std::to_string(pool.size()), {dtype::f32, s}));
+    pool.push_back(
+        leaf_value(c.p.g, input_info, "x" + std::to_string(pool.size()), {dtype::f32, s}));
   }
   // Recent nodes are taken more often: deep graphs.
   value any() {
@@ -91,7 +97,8 @@ struct random_graph {
     shape s = v.type().s;
     for (int k = 0; k < s.rank; ++k)
       if (r() % 3 == 0) s[k] = 1;
-    pool.push_back(leaf_value(c.p.g, input_info, "y" + std::to_string(pool.size()), {dtype::f32, s}));
+    pool.push_back(
+        leaf_value(c.p.g, input_info, "y" + std::to_string(pool.size()), {dtype::f32, s}));
     return pool.back();
   }
   void add(value v) {
@@ -104,17 +111,22 @@ struct random_graph {
     const shape& s = x.type().s;
     const int axis = s.rank > 0 ? static_cast<int>(r() % static_cast<unsigned>(s.rank)) : 0;
     switch (r() % 17) {
-      case 0: return add(apply<op::add>(g, {x, beside(x)}));
-      case 1: return add(apply<op::mul>(g, {apply<op::tanh>(g, {x}), beside(x)}));
-      case 2: return add(apply<op::exp>(g, {apply<op::tanh>(g, {x})}));
-      case 3: return add(apply<op::sub>(g, {beside(x), x}));
+      case 0:
+        return add(apply<op::add>(g, {x, beside(x)}));
+      case 1:
+        return add(apply<op::mul>(g, {apply<op::tanh>(g, {x}), beside(x)}));
+      case 2:
+        return add(apply<op::exp>(g, {apply<op::tanh>(g, {x})}));
+      case 3:
+        return add(apply<op::sub>(g, {beside(x), x}));
       case 4:
       case 5: {
         if (s.rank == 0) return;
         const std::int64_t mask = 1 + static_cast<std::int64_t>(r() % ((1u << s.rank) - 1));
         const attrs a = op::reduction_attrs(mask, r() % 2 == 0);
         if (r() % 3 == 0) return add(apply<op::max_family>(g, {x}, a));
-        return add(apply<op::mul>(g, {apply<op::sum_family>(g, {x}, a), constant_value(g, 0.25, dtype::f32)}));
+        return add(apply<op::mul>(
+            g, {apply<op::sum_family>(g, {x}, a), constant_value(g, 0.25, dtype::f32)}));
       }
       case 6: {
         if (s.rank < 2) return;
@@ -129,13 +141,17 @@ struct random_graph {
         shape t;
         if (s.rank >= 2 && r() % 2 == 0) {
           for (int k = 0; k < s.rank; ++k) {
-            if (k == axis && k + 1 < s.rank) t.push(s[k] * s[k + 1]), ++k;
-            else t.push(s[k]);
+            if (k == axis && k + 1 < s.rank)
+              t.push(s[k] * s[k + 1]), ++k;
+            else
+              t.push(s[k]);
           }
         } else {
           for (int k = 0; k < s.rank; ++k) {
-            if (k == axis && s[k].fixed() && s[k].n % 2 == 0 && s.rank < 4) t.push(s[k] / 2), t.push(2);
-            else if (!(s[k] == dim(1))) t.push(s[k]);
+            if (k == axis && s[k].fixed() && s[k].n % 2 == 0 && s.rank < 4)
+              t.push(s[k] / 2), t.push(2);
+            else if (!(s[k] == dim(1)))
+              t.push(s[k]);
           }
           if (t.rank < 4 && r() % 2 == 0) t.push(1);
         }
@@ -187,8 +203,10 @@ struct random_graph {
       }
       case 14: {
         if (s.rank == 0) return;
-        const value l = leaf_value(g, input_info, "m" + std::to_string(pool.size()), {dtype::f32, s});
-        const value k = apply<op::argmax_family>(g, {l}, op::reduction_attrs(std::int64_t{1} << axis, false));
+        const value l =
+            leaf_value(g, input_info, "m" + std::to_string(pool.size()), {dtype::f32, s});
+        const value k =
+            apply<op::argmax_family>(g, {l}, op::reduction_attrs(std::int64_t{1} << axis, false));
         const attrs to{.i = {static_cast<std::int64_t>(dtype::f32)}};
         return add(apply<op::cast_family>(g, {k}, to));
       }

@@ -68,9 +68,10 @@ TEST_CASE("special values") {
   CHECK(v::pow(-8.0f, 3.0f) == -512);
   CHECK(std::isnan(v::pow(-8.0f, 0.5f)));
   CHECK(v::pow(0.0f, -1.0f) == inf);
-  for (float (*f)(float) : {static_cast<float (*)(float)>(v::exp), static_cast<float (*)(float)>(v::log),
-                            static_cast<float (*)(float)>(v::tanh), static_cast<float (*)(float)>(v::erf),
-                            static_cast<float (*)(float)>(v::sin), static_cast<float (*)(float)>(v::cos)})
+  for (float (*f)(float) :
+       {static_cast<float (*)(float)>(v::exp), static_cast<float (*)(float)>(v::log),
+        static_cast<float (*)(float)>(v::tanh), static_cast<float (*)(float)>(v::erf),
+        static_cast<float (*)(float)>(v::sin), static_cast<float (*)(float)>(v::cos)})
     CHECK(std::isnan(f(not_a_number)));
 }
 
@@ -88,7 +89,8 @@ TEST_CASE("every f16 and bf16 survives the way through f32; rounding is to neare
     const auto h = static_cast<std::uint16_t>(k);
     const float f = v::from_f16(h), b = v::from_bf16(h);
     const bool same16 = std::isnan(f) ? std::isnan(v::from_f16(v::to_f16(f))) : v::to_f16(f) == h;
-    const bool same_b = std::isnan(b) ? std::isnan(v::from_bf16(v::to_bf16(b))) : v::to_bf16(b) == h;
+    const bool same_b =
+        std::isnan(b) ? std::isnan(v::from_bf16(v::to_bf16(b))) : v::to_bf16(b) == h;
     REQUIRE(same16);
     REQUIRE(same_b);
     // Half way between h and its neighbour goes to the even one, a little more goes up.

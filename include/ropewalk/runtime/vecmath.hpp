@@ -11,9 +11,13 @@ namespace ropewalk::ROPEWALK_ISA_NAMESPACE {
 namespace {
 
 template <class T>
-inline T larger(T a, T b) { return a > b ? a : b; }
+inline T larger(T a, T b) {
+  return a > b ? a : b;
+}
 template <class T>
-inline T smaller(T a, T b) { return a < b ? a : b; }
+inline T smaller(T a, T b) {
+  return a < b ? a : b;
+}
 
 inline int bits_of(float x) { return __builtin_bit_cast(int, x); }
 inline float float_of(int x) { return __builtin_bit_cast(float, x); }
@@ -144,7 +148,8 @@ inline float cos(float x) { return sine_from(x, 1.0); }
 // |x|^y = 2^(y log2 |x|) in double; the sign is that of x for odd whole y.
 inline float pow(float x, float y) {
   const double a = static_cast<double>(absolute(x)), w = static_cast<double>(y);
-  const std::int64_t i = bits_of(a) - 0x3FE6A09E667F3BCD;  // of sqrt(1/2); a float is never subnormal
+  const std::int64_t i =
+      bits_of(a) - 0x3FE6A09E667F3BCD;  // of sqrt(1/2); a float is never subnormal
   const double e = static_cast<double>(static_cast<int>(i >> 52));
   const double m = double_of((i & 0x000FFFFFFFFFFFFF) + 0x3FE6A09E667F3BCD);
   const double s = (m - 1.0) / (m + 1.0), z = s * s;
@@ -188,8 +193,8 @@ inline double tanh(double x) { return __builtin_tanh(x); }
 inline double erf(double x) { return __builtin_erf(x); }
 inline double pow(double x, double y) { return __builtin_pow(x, y); }
 
-// Philox 4x32-10 (train/rng.hpp) with key (low, high) and counter (at, 0, 0, 0): the first word as a
-// float in [0, 1).
+// Philox 4x32-10 (train/rng.hpp) with key (low, high) and counter (at, 0, 0, 0): the first word as
+// a float in [0, 1).
 inline float random(int low, int high, int at) {
   std::uint32_t k0 = static_cast<std::uint32_t>(low), k1 = static_cast<std::uint32_t>(high);
   std::uint32_t c0 = static_cast<std::uint32_t>(at), c1 = 0, c2 = 0, c3 = 0;
