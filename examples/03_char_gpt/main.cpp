@@ -13,5 +13,5 @@ int main(int argc, char** argv) {
                          .train = open<gpt::train>,
                          .evaluate = open<gpt::evaluate>,
                          .generate = open<gpt::generate>};
-  return text_main(argc, argv, model, {.steps = 6000, .batch = 8, .context = 128, .rate = 3e-3});
+  return text_main(argc, argv, model, {.steps = 5000, .batch = 8, .context = 128, .rate = 3e-3});
 }
