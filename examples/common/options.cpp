@@ -1,6 +1,8 @@
 // The command line, by CLI11: the only file that includes it.
 #include "options.hpp"
 
+#include <limits>
+
 #include <CLI/CLI.hpp>
 
 namespace examples {
@@ -18,7 +20,8 @@ int parse(int argc, char** argv, text_options& o) {
   app.add_option("--batch", o.batch, "windows of a step")->check(from(1));
   app.add_option("--context", o.context, "characters of a window")->check(from(1));
   app.add_option("--lr", o.rate, "the highest learning rate")->check(CLI::Range(0.0, 1e3));
-  app.add_option("--seed", o.seed, "of the weights, the order of the windows, the samples");
+  app.add_option("--seed", o.seed, "of the weights, the order of the windows, the samples")
+      ->check(CLI::Range(0l, std::numeric_limits<long>::max()));  // else -1 is 2^64 - 1
   app.add_option("--eval-every", o.evaluate_every,
                  "steps between validations and checkpoints; 0: only at the end")
       ->check(from(0));

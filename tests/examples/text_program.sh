@@ -112,6 +112,7 @@ refused 'prompt' --out whole --generate-only ''
 # The command line.
 refused '--steps' --text text --out new --steps 0
 refused '--steps' --text text --out new --steps many
+refused '--seed' --text text --out new --steps 1 --seed -1
 refused '--text' --out new
 refused '--out' --text text
 refused '--colour' --text text --out new --colour red
