@@ -12,6 +12,7 @@ template <>
 struct exp_constants<float> {
   static constexpr float round = 12582912.0f, log2e = 1.44269504f, ln2_high = 0.693145751953125f,
                          ln2_low = 1.42860682e-6f, lowest = -87.33f, highest = 88.37f;
+  using unsigned_bits = std::uint32_t;
   static constexpr int mantissa = 23, bias = 127, terms = 5;
   static constexpr float q[terms] = {1.38145379e-3f, 8.36874532e-3f, 4.16683908e-2f, 1.66665204e-1f,
                                      4.99999934e-1f};
@@ -21,6 +22,7 @@ struct exp_constants<double> {
   static constexpr double round = 6755399441055744.0, log2e = 1.4426950408889634,
                           ln2_high = 0.6931471805592082, ln2_low = 7.371002565167799e-13,
                           lowest = -708.3, highest = 709.4;
+  using unsigned_bits = std::uint64_t;
   static constexpr int mantissa = 52, bias = 1023, terms = 12;
   static constexpr double q[terms] = {
       1.6059043836821613e-10, 2.08767569878681e-9,   2.505210838544172e-8,  2.755731922398589e-7,
@@ -39,9 +41,12 @@ ROPEWALK_INLINE vec<T> exp(vec<T> x) {
 #pragma GCC unroll 16
   for (int i = 1; i < C::terms; ++i) q = q * r + C::q[i];
   const vec<T> e = (q * r) * r + r + T(1);
-  // The low bits of t hold n: shifted into the exponent field they make 2ⁿ.
-  const ivec<T> bits = (reinterpret_cast<ivec<T>>(t) << C::mantissa) +
-                       (static_cast<typename bits_of<T>::type>(C::bias) << C::mantissa);
+  // The low bits of t hold n: shifted into the exponent field they make 2ⁿ. Unsigned: what NaN and
+  // far values make of it wraps, and is not chosen.
+  using U = typename C::unsigned_bits;
+  using bit_vec = vec<U>;
+  const bit_vec bits =
+      (reinterpret_cast<bit_vec>(t) << C::mantissa) + (static_cast<U>(C::bias) << C::mantissa);
   const vec<T> y = e * reinterpret_cast<vec<T>>(bits);
   return choose<T>(x < C::lowest, vec<T>{},
                    choose<T>(x > C::highest, splat(T(__builtin_huge_val())), y));
