@@ -82,6 +82,30 @@ TEST_CASE("its gradient's gradient equals the composition's") {
   CHECK(difference(a.at("d_x").v, b.at("d_x").v) < 1e-10);
 }
 
+TEST_CASE("a label that is no class makes the loss infinite, in both forms, and has no gradient") {
+  for (const std::int32_t wrong : {-2, 4500, 1000000}) {
+    data d(7, 3);
+    d.labels[2] = wrong;
+    const std::vector<dim_binding> dims = {{head::N, 7}};
+    const auto oracle = evaluate_reference(flatten(head::plain.table()), dims, d.leaves());
+    session<head::plain> a(cpu(2), dims);
+    session<head::plain_composed> b(cpu(2), dims);
+    auto check = [&](session_core& s) {
+      s.set("x", d.x);
+      s.set("w", d.w);
+      s.set("labels", d.labels);
+      s.run();
+      CHECK(std::isinf(s.get("loss").item()));
+      const auto d_x = s.get("d_x").values();
+      CHECK(difference(d_x, oracle.at("d_x").v) < 1e-5);
+      for (std::size_t k = 2 * 12; k < 3 * 12; ++k) CHECK(d_x[k] == 0);
+    };
+    check(a);
+    check(b);
+    CHECK(std::isinf(oracle.at("loss").v[0]));
+  }
+}
+
 TEST_CASE("no buffer holds tokens x vocabulary") {
   const std::int64_t n = 512;
   const session<head::plain> chunked(cpu(1), {{head::N, n}});

@@ -18,6 +18,7 @@ struct sizes {
       : n(static_cast<long>(k.in[0].extent[0])), c(static_cast<long>(k.in[0].extent[1])),
         v(static_cast<long>(k.in[1].extent[0])) {}
   long width(long first) const { return std::min(chunk, v - first); }
+  bool known(std::int32_t label) const { return label >= 0 && label < v; }
 };
 
 // logits [n, width] = x w[first ...]^T
@@ -107,7 +108,7 @@ void forward(const kernel_call& k) {
     lse[r] = w.a[r] + std::log(w.b[r]);
     const T nll = lse[r] - static_cast<T>(1 - smoothing) * w.chosen[r] -
                   static_cast<T>(smoothing) * w.mean[r];
-    loss[r] = label[r] == k.a.i[0] ? T(0) : nll;
+    loss[r] = label[r] == k.a.i[0] ? T(0) : s.known(label[r]) ? nll : T(INFINITY);
   }
 }
 
@@ -120,7 +121,8 @@ void backward(const kernel_call& k) {
   const auto* lse = static_cast<const T*>(k.in[3].data);
   const auto* g = static_cast<const T*>(k.in[4].data);
   const T smoothing = static_cast<T>(k.a.f[0]), even = smoothing / static_cast<T>(s.v);
-  for (long r = 0; r < s.n; ++r) w.a[r] = label[r] == k.a.i[0] ? T(0) : g[r];
+  for (long r = 0; r < s.n; ++r)
+    w.a[r] = label[r] == k.a.i[0] || !s.known(label[r]) ? T(0) : g[r];
   for (long first = 0; first < s.v; first += chunk) {
     gemm(*k.threads, k.level, type, logits_of(k, s, first, w.logits), w.product);
     const long width = s.width(first);
@@ -184,6 +186,9 @@ struct dense_rows {
   bool ignored(std::size_t r) const {
     return c.in[2]->v[r] == static_cast<double>(c.a.i[0]);
   }
+  bool known(std::size_t r) const {
+    return c.in[2]->v[r] >= 0 && c.in[2]->v[r] < static_cast<double>(v);
+  }
 };
 
 }  // namespace
@@ -215,14 +220,14 @@ void linear_cross_entropy_family::reference(const reference_call& c) {
       expected += target(c.a, c.in[2]->v[r], j, d.v) * d.logit(r, j);
     }
     c.out[1].v[r] = top + std::log(total);
-    c.out[0].v[r] = d.ignored(r) ? 0 : c.out[1].v[r] - expected;
+    c.out[0].v[r] = d.ignored(r) ? 0 : d.known(r) ? c.out[1].v[r] - expected : INFINITY;
   }
 }
 
 void linear_cross_entropy_backward_family::reference(const reference_call& c) {
   const dense_rows d(c);
   for (std::size_t r = 0; r < d.n; ++r) {
-    if (d.ignored(r)) continue;
+    if (d.ignored(r) || !d.known(r)) continue;
     for (std::size_t j = 0; j < d.v; ++j) {
       const double p = std::exp(d.logit(r, j) - c.in[3]->v[r]);
       const double g = c.in[4]->v[r] * (p - target(c.a, c.in[2]->v[r], j, d.v));

@@ -1,6 +1,8 @@
 // cross_entropy(logits, labels): the mean over counted tokens of -log softmax(logits)[label].
 //   logits [..., V], labels i32 [...]; a label equal to `ignore` (-100) is not counted.
 //   smoothing e: (1 - e) * nll + e * mean over classes of -log p.
+// A label outside [0, V) that is not the ignored one makes the loss infinite (training then stops
+// with an error) and has no gradient.
 // token_cross_entropy gives the loss of every token ([...], 0 where ignored); no counted token gives
 // loss 0 and gradient 0. Gradient in logits: (softmax - target) * scale; the probabilities are
 // recomputed from the row's log-sum-exp, never stored.
@@ -8,8 +10,12 @@
 #include "ropewalk/core/module.hpp"
 #include "ropewalk/ops/add.hpp"
 #include "ropewalk/ops/cast.hpp"
+#include "ropewalk/ops/dim_value.hpp"
 #include "ropewalk/ops/equal.hpp"
 #include "ropewalk/ops/iota.hpp"
+#include "ropewalk/ops/less.hpp"
+#include "ropewalk/ops/less_equal.hpp"
+#include "ropewalk/ops/logical_and.hpp"
 #include "ropewalk/ops/logsumexp.hpp"
 #include "ropewalk/ops/maximum.hpp"
 #include "ropewalk/ops/mean.hpp"
@@ -46,7 +52,9 @@ inline constexpr auto token_cross_entropy_module =
           return lse - chosen * constant<1 - Smoothing.v> -
                  mean<axes{-1}>(logits) * constant<Smoothing.v>;
       }();
-      return where(equal(labels, constant<double(Ignore)>), constant<0.0>, nll);
+      auto known = logical_and(less_equal(constant<0.0>, labels), less(labels, dim_value<v, dtype::i32>()));
+      auto checked = where(known, nll, constant<__builtin_huge_val()>);
+      return where(equal(labels, constant<double(Ignore)>), constant<0.0>, checked);
     });
 template <int Ignore, number Smoothing>
 inline constexpr auto cross_entropy_module =
