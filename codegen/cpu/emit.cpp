@@ -327,7 +327,7 @@ class row_emitter {
     dim_table& dims = a_.dims();
     for (std::size_t c = 0; c + 1 < cuts.size(); ++c) {
       const int part = a_.new_variable(dims.of(cuts[c + 1] - cuts[c]));
-      arena::substitution s;
+      arena::substitution s{.variables = {}, .keep_bound = true, .exprs = {}, .done = {}};
       for (int r : reductions_) s.exprs[r] = r;
       s.variables.assign(static_cast<std::size_t>(a_.variables_made()), -1);
       s.variables[static_cast<std::size_t>(vars[k])] =

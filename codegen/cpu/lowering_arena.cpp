@@ -451,6 +451,19 @@ int arena::substitute(int e, substitution& s) {
     }
     case scalar_op::reduce: {
       const reduce_record rec = reduction_of(e);
+      auto replaced = [&](int v) {
+        return static_cast<std::size_t>(v) < s.variables.size() &&
+               s.variables[static_cast<std::size_t>(v)] >= 0;
+      };
+      if (s.keep_bound && std::any_of(rec.vars.begin(), rec.vars.end(), replaced)) {
+        substitution inner{
+            .variables = s.variables, .keep_bound = true, .exprs = s.exprs, .done = {}};
+        for (int v : rec.vars)
+          if (replaced(v)) inner.variables[static_cast<std::size_t>(v)] = -1;
+        const int body = substitute(rec.body, inner);
+        r = body == rec.body ? e : reduce(rec.kind, rec.vars, body);
+        break;
+      }
       const int body = substitute(rec.body, s);
       std::vector<int> vars;
       bool changed = body != rec.body;

@@ -90,8 +90,11 @@ class arena {
   bool within(int e, int extent);
 
   // e with expressions in place of loop variables (-1: stays) and of single expressions.
+  // A reduction's own variables are replaced with it (a loop that is split in two), or, with
+  // keep_bound, left alone (a piece of the loop around it).
   struct substitution {
     std::vector<int> variables;
+    bool keep_bound = false;
     std::unordered_map<int, int> exprs;
     std::unordered_map<int, int> done;
   };

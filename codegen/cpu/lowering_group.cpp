@@ -213,10 +213,11 @@ class group_lowerer final : operand_source {
       if (var < 0) break;
       const int high = a.new_variable(dims_.divide(a.variable_extent(var), by));
       const int low = a.new_variable(by);
+      // In the order of the loops, which is the order of the terms of their sum.
+      const int outer = a.variable(high), inner = a.variable(low);
       arena::substitution sub;
       sub.variables.assign(static_cast<std::size_t>(a.variables_made()), -1);
-      sub.variables[static_cast<std::size_t>(var)] =
-          a.index_sum(a.index_scale(a.variable(high), by), a.variable(low));
+      sub.variables[static_cast<std::size_t>(var)] = a.index_sum(a.index_scale(outer, by), inner);
       for (kernel_root& r : k.work.roots) {
         r.value = a.substitute(r.value, sub);
         if (r.element >= 0) r.element = a.substitute(r.element, sub);

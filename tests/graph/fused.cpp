@@ -118,6 +118,10 @@ graph_case joined() {
   m.output("symbolic", apply<op::concat_family>(m.c.p.g, {z, x}, last));
   m.output("first", apply<op::concat_family>(m.c.p.g, {x, x}, attrs{}));
   m.output("sum", sum(c, 2));
+  // A maximum over two axes beside what it is taken of: its loops are cut and split with the rest.
+  value b = m.input("b", {4, 2, 5});
+  value w = apply<op::concat_family>(m.c.p.g, {b, tanh(b)}, attrs{.i = {2}});
+  m.output("over most", w + max(w, 6, true));
   // A row's own sum under a condition on its columns.
   value narrow = apply<op::concat_family>(m.c.p.g, {x, tanh(x)}, last);
   m.output("spread",
