@@ -71,7 +71,7 @@ class row_emitter {
     for (int e : reductions_) pass_of(level_[e] - 1).reductions.push_back(e);
     for (std::size_t k = 0; k < w_.roots.size(); ++k) {
       const kernel_root& r = w_.roots[k];
-      if (over_columns(r.value) || (r.element >= 0 && over_columns(r.element)))
+      if (r.every_column || over_columns(r.value) || (r.element >= 0 && over_columns(r.element)))
         pass_of(level_[r.value]).roots.push_back(k);
       else
         last_.push_back(k);

@@ -26,6 +26,7 @@ struct kernel_root {
   reduction how = reduction::sum;
   int buffer = -1, element = -1;  // written; element of a store
   dtype type = dtype::f32;        // of the buffer
+  bool every_column = false;      // accumulate: for every column, also where all are alike
 };
 
 // What a kernel computes. `space` holds its loop variables; `blocks` reduces rows in blocks.

@@ -123,6 +123,9 @@ class group_lowerer final : operand_source {
         root.kind = root_kind::accumulate;
         root.value = rec.body;
         root.how = rec.kind;
+        root.every_column = std::any_of(rec.vars.begin(), rec.vars.end(), [&](int v) {
+          return std::find(s.column_vars.begin(), s.column_vars.end(), v) != s.column_vars.end();
+        });
         if (q_.roles[k] == kernel_role::column) root.element = s.column;
         root.type = a[e].type;
       } else {
@@ -332,6 +335,7 @@ class group_lowerer final : operand_source {
     int position = s.column;
     if (q_.outer != one_) {
       r.strips.outer = a.new_variable(q_.outer);
+      s.outer_vars = {r.strips.outer};
       position = a.index_sum(a.index_scale(a.variable(r.strips.outer), q_.columns), s.column);
     }
     l.set_space(&s);

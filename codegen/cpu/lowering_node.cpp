@@ -65,19 +65,21 @@ class op_lowering final : public lowering {
     if (const iteration_space* k = l_.space()) {
       std::uint64_t used = 0, rows = 0, columns = 0;
       for (int e : at_) used |= a_.variables(e);
+      for (int v : k->outer_vars) used &= ~arena::bit(v);
       for (int v : k->row_vars) rows |= arena::bit(v);
       for (int v : k->column_vars) columns |= arena::bit(v);
-      const bool any_row = (used & rows) != 0, any_column = (used & columns) != 0;
+      // Only what is one value for a whole row (column) is reduced by the kernel's own loops.
+      const bool row_value = (used & ~rows) == 0, column_value = (used & ~columns) == 0;
       const int all = dims.mul(k->rows, k->columns);
       int position = -1;
-      if (k->reduce_rows && !any_row && !any_column && total == all) {
+      if (k->reduce_rows && row_value && column_value && total == all) {
         position = a_.index_sum(a_.index_scale(k->row, k->columns), k->column);
         vars = k->row_vars;
         vars.insert(vars.end(), k->column_vars.begin(), k->column_vars.end());
-      } else if (k->reduce_rows && !any_row && total == k->rows) {
+      } else if (k->reduce_rows && column_value && total == k->rows) {
         position = k->row;
         vars = k->row_vars;
-      } else if (!any_column && total == k->columns) {
+      } else if (row_value && total == k->columns) {
         position = k->column;
         vars = k->column_vars;
       }

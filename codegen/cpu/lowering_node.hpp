@@ -17,7 +17,7 @@ namespace ropewalk {
 struct iteration_space {
   int rows = -1, columns = -1;  // dims
   int row = -1, column = -1;    // index expressions (of variables, perhaps split)
-  std::vector<int> row_vars, column_vars;
+  std::vector<int> row_vars, column_vars, outer_vars;
   bool reduce_rows = false;  // reductions over rows may be bound to the row variable
 };
 

@@ -150,11 +150,21 @@ graph_case reductions() {
   m.output("middle", sum(x, 2));
   m.output("outer", sum(x, 5));
   m.output("most", max(x, 3));
-  m.output("top", max(x, 7));
+  m.output("highest", max(x, 7));
   m.output("scaled", sum(x, 3) * 0.5 + 1.0);
   value v = m.input("v", {50000});
   m.output("long", sum(v * v, 1));
   m.output("wide", sum(m.input("w", {3, 70000}), 1));
+  // Alike in every column, and yet every column counts.
+  value r = m.input("r", {B, 1}),
+        e = apply<op::expand_family>(m.c.p.g, {tanh(r)}, op::attrs_of({B, 9}));
+  m.output("alike", e * 2.0);
+  m.output("alike all", sum(e * 2.0, 3));
+  // A row's maximum read along the columns of a square.
+  value q = m.input("q", {5, 5}), top = max(q, 2);
+  m.output("top", top);
+  m.output("square", sum(exp(q + top), 2));
+  m.output("both", (q + top) * sum(exp(q + top), 2, true));
   value l = m.input("l", {3, 5000});
   m.output("sums", sum(l * 0.5, 2));
   m.output("long softmax",
