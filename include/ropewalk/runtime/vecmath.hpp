@@ -76,23 +76,19 @@ inline float log(float x) {
   return x < inf ? nan : x;  // inf and NaN give themselves
 }
 
-// m / (m + 2) with m = e^(2|x|) - 1 = 2^n (e^r - 1) + (2^n - 1), with the sign of x; the polynomial
-// is fitted to e^r - 1. (With one for |x| < 0.625 and exp beyond: 1.7 times slower.)
+// |x| < 0.625: odd polynomial; beyond: 1 - 2 / (e^(2|x|) + 1), with the sign of x. 1.3 ulp. (One
+// polynomial for e^r - 1 over the whole range: 1.7 times as fast, but 2.4 ulp.)
 inline float tanh(float x) {
-  const float a = absolute(x), b = a > 10.0f ? 10.0f : a, y = b + b;
-  const float t = y * 1.44269504f + 12582912.0f;
-  const float n = t - 12582912.0f;
-  const float r = (y - n * 0.693145751953125f) - n * 1.42860677e-6f;
-  float q = 1.388239493e-3f;
-  q = q * r + 8.367180844e-3f;
-  q = q * r + 4.166722128e-2f;
-  q = q * r + 1.666653868e-1f;
-  q = q * r + 4.999999804e-1f;
-  const float p = (q * r) * r + r;
-  const float two_n = float_of((bits_of(t) - 0x4B400000 + 127) << 23);
-  const float m = p * two_n + (two_n - 1.0f);
-  const float v = m / (m + 2.0f);
-  return float_of((bits_of(v) & 0x7FFFFFFF) | (bits_of(x) & ~0x7FFFFFFF));
+  const float a = absolute(x), z = x * x, b = a > 10.0f ? 10.0f : a;
+  float p = -0.0056039114f;
+  p = p * z + 0.020551717f;
+  p = p * z - 0.053714108f;
+  p = p * z + 0.13331152f;
+  p = p * z - 0.33333272f;
+  const float near = x + x * (z * p);
+  const float far = 1.0f - 2.0f / (exp(b + b) + 1.0f);
+  const float signed_far = float_of((bits_of(far) & 0x7FFFFFFF) | (bits_of(x) & ~0x7FFFFFFF));
+  return a < 0.625f ? near : x == x ? signed_far : x;
 }
 
 // |x| < 1: x p(x^2); beyond: 1 - e^-q(|x|), q = -log erfc.
