@@ -100,6 +100,7 @@ void save_checkpoint(const std::string& path, const parameter_store& store,
     tensors.push_back({name_of(e), t.type(), shape_of(t), bytes});
   }
   metadata_list all = {{format_key, format_text},
+                       {checksum_key, ""},
                        {"step", std::to_string(info.step)},
                        {"seed", std::to_string(info.seed)},
                        {"sampler", info.sampler},

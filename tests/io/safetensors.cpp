@@ -125,6 +125,7 @@ TEST_CASE("each broken rule is an error that says which") {
       {file_of("{} x"), "must be JSON"},
       {file_of("{}{}"), "must be JSON"},
       {file_of("{\"\xff\":1}"), "must be JSON"},
+      {file_of(std::string("{}\0", 3)), "header, byte 2 = 0: must be JSON"},
       {file_of(R"({"w":)"), "must be JSON"},
       {file_of(R"({"w":5})"), "tensor w = 5: must be an object"},
       {file_of(R"({"w":"x"})"), "tensor w = \"x\": must be an object"},
@@ -176,6 +177,40 @@ TEST_CASE("each broken rule is an error that says which") {
   const std::string bell = file_of("{\"\\u0007" + std::string(500, 'n') + "\":1}");
   CHECK(message_of([&] { parse(bell); }).size() < 200);  // a stranger's name is cut and cleaned
   CHECK(!has(message_of([&] { parse(bell); }), "\a"));
+}
+
+TEST_CASE("a checksum is filled in where it is asked for, and notices what is not the same") {
+  scratch_folder dir;
+  const auto save = [&](const std::string& data, const metadata_list& metadata) {
+    const auto bytes = std::as_bytes(std::span(data.data(), data.size()));
+    const file_tensor t[] = {{"v", u8, {1}, bytes.first(1)}, {"w", u8, {39}, bytes.subspan(1)}};
+    save_safetensors(dir / "a", t, metadata);
+    return read_file(dir / "a");
+  };
+  const std::string data = "0123456789abcdef0123456789ABCDEF01234567";
+  const std::string plain = save(data, {{"k", "v"}});
+  CHECK(!has(plain, checksum_key));
+  const metadata_list asked = {{"k", "v"}, {checksum_key, "whatever"}};
+  const std::string sealed = save(data, asked);
+  const std::string sum = parse(sealed).require_metadata(checksum_key);
+  CHECK(sum.size() == 16);
+  CHECK(save(data, asked) == sealed);
+  CHECK(save(data, {{checksum_key, sum}, {"k", "v"}}) == sealed);
+  // Another value, key, order of words, or pair of high bits gives another sum.
+  CHECK(parse(save(data, {{"k", "w"}, {checksum_key, ""}})).require_metadata(checksum_key) != sum);
+  CHECK(parse(save(data, {{"kv", ""}, {checksum_key, ""}})).require_metadata(checksum_key) != sum);
+  const auto edited = [&](std::string file, std::size_t at, const std::string& bytes) {
+    file.replace(file.size() - data.size() + at, bytes.size(), bytes);
+    return message_of([&] { parse(file); });
+  };
+  CHECK(edited(sealed, 0, data) == "");
+  CHECK(edited(plain, 5, "x") == "");
+  const std::string swapped = data.substr(9, 8) + data.substr(1, 8);
+  CHECK(has(edited(sealed, 1, swapped), "[f.safetensors] checksum = "));
+  CHECK(has(edited(sealed, 1, swapped), "the file says " + sum));
+  std::string high = data;
+  high[8] ^= '\x80', high[16] ^= '\x80';
+  CHECK(has(edited(sealed, 0, high), "checksum"));
 }
 
 TEST_CASE("require names the file, the tensor, found and expected") {

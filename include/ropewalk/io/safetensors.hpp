@@ -27,14 +27,20 @@ struct file_tensor {
 
 using metadata_list = std::vector<std::pair<std::string, std::string>>;
 
+// The metadata key of a checksum (64 bits, 16 hexadecimal digits) of all tensors and all other
+// metadata. save_safetensors fills it in where it is asked for by this key, whatever its value.
+inline constexpr const char* checksum_key = "ropewalk.checksum";
+
 // A file whose every field has been checked. Errors (ropewalk::error) name the file, the tensor,
 // the value and the rule: header longer than the file or 100 MB; not JSON, not UTF-8; a name or
 // field given twice; fields missing, unknown or of the wrong kind; a dtype without a ropewalk name
 // (I64, F8, ...); shape * size that overflows or differs from the offsets; data with gaps, overlaps
-// or bytes beyond the last tensor. Values are not looked at: NaN is legal.
+// or bytes beyond the last tensor; a checksum that is not the file's. Values are free: NaN is
+// legal.
 class tensor_file {
  public:
-  explicit tensor_file(const std::string& path);  // maps the file: bytes are read when touched
+  // Maps the file: bytes are read when touched; all of them at once where there is a checksum.
+  explicit tensor_file(const std::string& path);
   // Parses bytes that the caller keeps alive; `label` stands for the path in errors.
   tensor_file(std::span<const std::byte> file, const std::string& label);
 

@@ -1,9 +1,10 @@
 // Checkpoints: a training run's parameters, states and place in one safetensors file.
 //
 // Tensors: every parameter by its path; every state of a program (moments, step number, sums of
-// accumulated gradients) by "state/" and its path. Metadata: the fields of checkpoint_info. Random
-// numbers have no state beyond these: weights start from (seed, path), dropout draws from (seed,
-// step), the sampler's state is text. So a run that goes on from a checkpoint does so bit by bit.
+// accumulated gradients) by "state/" and its path. Metadata: the fields of checkpoint_info, and a
+// checksum by which a byte that changed after the file was written is noticed. Random numbers have
+// no state beyond these: weights start from (seed, path), dropout draws from (seed, step), the
+// sampler's state is text. So a run that goes on from a checkpoint does so bit by bit.
 #pragma once
 #include <cstdint>
 #include <string>
