@@ -27,12 +27,15 @@ using meaning_of = typename meaning<std::remove_cvref_t<E>>::type;
 // Sign of the angle of a rope and what it rotates.
 template <class E>
 struct rotation;
-template <rope_options O, int Sign, class X, class... Tables>
-struct rotation<node<op::rotate<O, Sign>, X, Tables...>> {
+template <rope_pairing P, dim W, dim Offset, int Sign, class X, class... Tables>
+struct rotation<node<op::rotate<P, W, Offset, Sign>, X, Tables...>> {
   static constexpr int sign = Sign;
   using operand = meaning_of<X>;
   using tables = boost::mp11::mp_list<meaning_of<Tables>...>;
 };
+
+inline constexpr auto at = input<"positions", i32, 2, 4>;
+inline constexpr auto streams = input<"streams", i32, 4, 1, 4>;
 
 template <class... Option>
 void check(const Option&... option) {
@@ -58,4 +61,21 @@ TEST_CASE("rope, its gradient and the gradient's gradient are one op with the an
   check(half_split);
   check(interleaved);
   check(half_split, rotary_window<4, 2>);
+  check(at, interleaved, rotary_window<6>, rope_base<500000.0>, rope_magnitude<0.5>);
+  check(streams, mrope<1, 2, 1>);
+  check(streams, interleaved_mrope<1, 1, 1, 1>, maximum_position<64>);
+  check(streams, vision_rope<2, 2>);
+  check(half_split, frequencies<rope_list<4>{{1, 0.5, 0.25, 0}}>);
+  check(half_split, frequencies<rope_linear{.factor = 4}>);
+  check(half_split, frequencies<rope_ntk{.factor = 4}>);
+  check(at, half_split, frequencies<rope_dynamic_ntk{.factor = 4}>);
+  check(half_split, frequencies<rope_llama3{}>);
+  check(half_split, frequencies<rope_yarn{.factor = 4}>);
+  check(half_split, frequencies<rope_yarn{.factor = 4, .truncate = false}>);
+  check(at, half_split,
+        frequencies<rope_longrope<4>{
+            .factor = 2, .short_factors = {1, 1, 1, 1}, .long_factors = {1, 2, 3, 4}}>);
+  check(half_split, frequencies<rope_proportional{.share = 0.5}>);
+  check(half_split, frequencies<rope_ggml{.freq_scale = 0.5}>,
+        frequency_factors(input<"c", f32, 4>));
 }

@@ -1,222 +1,298 @@
-// rope(x, pairing, ...): rotary position embedding of x [..., T, D].
-//   (u, v) -> (u cos a - v sin a, v cos a + u sin a),   a = position * base^(-2 i / W)
-// for every pair i = 0 .. W/2 - 1 of the rotary window of width W (default D, even) that starts at
-// an even offset; features outside it are copied.
-//   half_split     pairs (i, i + W/2)      (GPT-NeoX, Llama)
-//   interleaved    pairs (2 i, 2 i + 1)    (GPT-J, the original paper)
-//   positions      0 .. T-1, or an expression i32 [T] or [B, T]
-// Angles are float64, rounded once. Backward is the same op with the sign of the sine flipped.
-// Source: Su et al. 2021.
+// rope(x, [positions,] options...): rotary position embedding of x [..., T, N].
+//   (u, v) -> m (u cos a - v sin a, v cos a + u sin a),   a = position * f_i
+// for every pair i of the rotary window (the last axis, or rotary_window<width, offset>: even
+// both); features outside it are copied. The options (rope/options.hpp):
+//   half_split, interleaved, mrope<...>, interleaved_mrope<...>, vision_rope<...>   the pairs
+//   rope_base<b>, frequencies<schedule>, frequencies_from(f), frequency_factors(c)  f_i
+//   rope_magnitude<m>, magnitude_from(m)                                            m
+//   maximum_position<n>, current_length(l)
+// Positions: 0 .. T-1, or an expression i32 [T], [1, T] or [B, T]; for several streams [S, T],
+// [S, 1, T] or [S, B, T]. Angles are float64, cos and sin rounded once. Backward is the same op
+// with the sign of the sine flipped; it saves nothing but the tables. Source: Su et al. 2021.
 #pragma once
-#include "ropewalk/ops/cast.hpp"
-#include "ropewalk/ops/cos.hpp"
-#include "ropewalk/ops/dim_value.hpp"
-#include "ropewalk/ops/div.hpp"
-#include "ropewalk/ops/exp.hpp"
-#include "ropewalk/ops/iota.hpp"
-#include "ropewalk/ops/log.hpp"
-#include "ropewalk/ops/mul.hpp"
-#include "ropewalk/ops/reshape.hpp"
-#include "ropewalk/ops/sin.hpp"
+#include "ropewalk/ops/rope/rotate.hpp"
+#include "ropewalk/ops/rope/tables.hpp"
 
 namespace ropewalk {
 
-enum class rope_pairing : std::int64_t { interleaved, half_split };
-struct rope_options {
-  rope_pairing pairing = rope_pairing::half_split;
-  dim width = 0;  // 0: the whole last axis
-  dim offset = 0;
-  number base = 10000;
-};
-struct half_split_t {
-  static constexpr void apply(rope_options& o) { o.pairing = rope_pairing::half_split; }
-};
-struct interleaved_t {
-  static constexpr void apply(rope_options& o) { o.pairing = rope_pairing::interleaved; }
-};
-inline constexpr half_split_t half_split{};
-inline constexpr interleaved_t interleaved{};
-template <dim Width, dim Offset = 0>
-struct rotary_window_t {
-  static constexpr void apply(rope_options& o) { o.width = Width, o.offset = Offset; }
-};
-// Only `Width` features from `Offset` on are rotated.
-template <dim Width, dim Offset = 0>
-inline constexpr rotary_window_t<Width, Offset> rotary_window{};
-template <number Base>
-struct rope_base_t {
-  static constexpr void apply(rope_options& o) { o.base = Base; }
-};
-template <number Base>
-inline constexpr rope_base_t<Base> rope_base{};
-
-namespace op {
-
-// x [..., T, D], cos and sin broadcastable to [..., T, W/2]. i[0] pairing, i[1] sign of the sine;
-// d[0] width, d[1] offset.
-struct rotate_family {
-  using family = rotate_family;
-  static constexpr const char* name = "rope";
-  static constexpr op_class kind = op_class::pull;
-  static constexpr tensor_type result(const attrs&, const tensor_type* in, int, int) {
-    return in[0];
-  }
-  // cos (input 1) or sin (input 2) of the pair for this element's leading indices.
-  static scalar table(lowering& l, int input, scalar pair) {
-    const shape& s = l.type(input).s;
-    const int shift = l.type().s.rank - s.rank;
-    std::vector<scalar> at;
-    for (int k = 0; k + 1 < s.rank; ++k)
-      at.push_back(s[k] == dim(1) ? l.number(0, dtype::i32) : l.index(k + shift));
-    at.push_back(pair);
-    return l.in(input, at);
-  }
-  static scalar lower(lowering& l) {
-    const attrs& a = l.options();
-    const int last = l.type().s.rank - 1;
-    std::vector<scalar> at;
-    for (int k = 0; k < last; ++k) at.push_back(l.index(k));
-    at.push_back(l.index(last));
-    auto x = [&](scalar d) {
-      at.back() = d;
-      return l.in(0, at);
-    };
-    const scalar d = l.index(last), offset = l.extent(a.d[1]), i = d - offset;
-    const double sign = static_cast<double>(a.i[1]);
-    scalar rotated;
-    if (a.i[0] == static_cast<std::int64_t>(rope_pairing::half_split)) {
-      const scalar half = l.extent(a.d[0] / dim(2));
-      const scalar first = x(d) * table(l, 1, i) - x(d + half) * (table(l, 2, i) * sign);
-      const scalar j = i - half;
-      const scalar second = x(d) * table(l, 1, j) + x(d - half) * (table(l, 2, j) * sign);
-      rotated = select(i < half, first, second);
-    } else {
-      const scalar two = l.number(2, dtype::i32), zero = l.number(0, dtype::i32);
-      const scalar pair = l.apply(scalar_op::floor_div, {i, two});
-      const scalar even = l.apply(scalar_op::mod, {i, two}) == zero;
-      const scalar c = table(l, 1, pair), s = table(l, 2, pair) * sign;
-      rotated = x(d) * c + select(even, -x(d + 1.0), x(d - 1.0)) * s;
-    }
-    if (a.d[0] == l.type().s[-1]) return rotated;
-    return select(offset <= d && d < offset + l.extent(a.d[0]), rotated, x(d));
-  }
-  static void reference(const reference_call& c) {
-    const dense& x = *c.in[0];
-    const std::int64_t n = x.extent.back(), w = c.a.d[0].n, offset = c.a.d[1].n, half = w / 2;
-    const bool split = c.a.i[0] == static_cast<std::int64_t>(rope_pairing::half_split);
-    c.out[0].v = x.v;
-    std::vector<std::int64_t> lead(x.extent.begin(), x.extent.end() - 1);
-    lead.push_back(half);
-    for (std::int64_t r = 0; r < static_cast<std::int64_t>(x.v.size()) / n; ++r)
-      for (std::int64_t i = 0; i < half; ++i) {
-        const std::size_t t = broadcast_position(lead, c.in[1]->extent, r * half + i);
-        const double cs = c.in[1]->v[t], sn = c.in[2]->v[t] * static_cast<double>(c.a.i[1]);
-        const auto u = static_cast<std::size_t>(r * n + offset + (split ? i : 2 * i));
-        const auto v = static_cast<std::size_t>(r * n + offset + (split ? i + half : 2 * i + 1));
-        c.out[0].v[u] = x.v[u] * cs - x.v[v] * sn;
-        c.out[0].v[v] = x.v[v] * cs + x.v[u] * sn;
-      }
-  }
-};
-template <rope_options O, int Sign>
-struct rotate : rotate_family {
-  static constexpr attrs attributes{.i = {static_cast<std::int64_t>(O.pairing), Sign},
-                                    .d = {O.width, O.offset}};
-  // Rope by minus the angle; the tables (positions, frequencies) have no gradient here.
-  template <int J>
-  static constexpr auto grad(auto s) {
-    if constexpr (J == 0)
-      return make<rotate<O, -Sign>>(s.cotangent(), s.template in<1>(), s.template in<2>());
-    else
-      return no_gradient{};
-  }
-};
-
-}  // namespace op
-
-// An odd or too wide rotary window, or an odd offset.
+// A rotary window that is odd, empty or wider than the features; or an odd offset.
 template <dim Width, dim Offset, class X>
 struct rope_window_does_not_fit : mistake<X> {
   static_assert(never<X>, "rope window does not fit");
 };
-// Positions are i32 [T], [1, T] or [B, T] of x [..., T, D].
+// Positions are i32 [T], [1, T] or [B, T] of x [..., T, N], with the streams in front where there
+// are several.
 template <class Positions, class X>
 struct rope_positions_do_not_fit : mistake<X> {
   static_assert(never<X>, "rope positions do not fit");
 };
+// Sections sum to 0, are negative, or name a stream that the positions do not have.
+template <int S0, int S1, int S2, int S3, class Positions, class X>
+struct rope_sections_do_not_fit : mistake<X> {
+  static_assert(never<X>, "rope sections do not fit");
+};
+// An argument of a schedule breaks a rule.
+template <text Schedule, text Argument, number Value, text Rule, class X>
+struct rope_schedule_refuses : mistake<X> {
+  static_assert(never<X>, "rope schedule refuses an argument");
+};
+// Frequencies, factors, current length or magnitude given twice.
+template <class X>
+struct rope_option_given_twice : mistake<X> {
+  static_assert(never<X>, "rope option given twice");
+};
+// Frequencies and factors are floating, one per pair; the current length is an i32 scalar, a
+// magnitude a floating one.
+template <class Operand, class X>
+struct rope_operand_does_not_fit : mistake<X> {
+  static_assert(never<X>, "rope operand does not fit");
+};
+// 0 .. T-1 would pass the stated maximum.
+template <std::int64_t Maximum, class X>
+struct rope_exceeds_maximum_position : mistake<X> {
+  static_assert(never<X>, "rope exceeds maximum position");
+};
 
 namespace detail {
-template <class X, class... Option>
-constexpr rope_options combine_rope() {
-  rope_options o;
-  if constexpr (!(expression<Option> || ...)) (Option::apply(o), ...);
-  if (o.width == dim(0)) o.width = X::type.s[-1];
-  return o;
+
+enum class rope_problem : std::uint8_t {
+  none,
+  dtype,
+  window,
+  positions,
+  sections,
+  schedule,
+  twice,
+  operand,
+  maximum
+};
+
+struct no_option {  // where an option is not given
+  using expr = void;
+};
+
+template <auto S>
+constexpr bool is_schedule(frequencies_t<S>*) {
+  return true;
 }
-constexpr bool rope_fits(const shape& s, const rope_options& o) {
+constexpr bool is_schedule(const void*) { return false; }
+template <auto S>
+constexpr rope_fault schedule_fault(frequencies_t<S>*, std::int64_t width) {
+  return schedule_of<S>().fault(width);
+}
+constexpr rope_fault schedule_fault(const void*, std::int64_t) { return {}; }
+template <auto S>
+constexpr double schedule_magnitude(frequencies_t<S>*) {
+  return schedule_of<S>().magnitude();
+}
+constexpr double schedule_magnitude(const void*) { return 1; }
+template <auto S>
+constexpr const char* schedule_name(frequencies_t<S>*) {
+  return op::rope_frequencies_family<S>::name;
+}
+
+constexpr bool rope_window_fits(const shape& s, const rope_options& o) {
   if (s.rank < 2) return false;
   const dim& n = s[-1];
   if (o.offset.fixed() && (o.offset.n < 0 || o.offset.n % 2 != 0)) return false;
-  if (!o.width.fixed() || !n.fixed() || !o.offset.fixed()) return true;
-  return o.width.n > 0 && o.width.n % 2 == 0 && o.offset.n + o.width.n <= n.n;
+  if (!o.width.fixed()) return true;
+  const std::int64_t unit = o.streams == rope_streams::restarting_sections ? 4 : 2;
+  if (o.width.n <= 0 || o.width.n % unit != 0) return false;
+  return !n.fixed() || !o.offset.fixed() || o.offset.n + o.width.n <= n.n;
 }
-template <class P>
-inline constexpr bool is_positions = expression<P>;
-template <class P, class X>
-constexpr bool positions_fit() {
-  if constexpr (!expression<P>) {
-    return false;
-  } else {
-    constexpr shape p = P::type.s, x = X::type.s;
-    if (P::type.d != dtype::i32 || x.rank < 2) return false;
-    if (p.rank == 1) return p[0] == x[-2];
-    return p.rank == 2 && x.rank == 4 && p[1] == x[-2] && (p[0] == x[0] || p[0] == dim(1));
+// p with the axis of streams, where there is one.
+constexpr bool rope_positions_fit(const tensor_type& p, const shape& x, const rope_options& o) {
+  const int lead = o.streams == rope_streams::one ? 0 : 1, rank = p.s.rank - lead;
+  if (p.d != dtype::i32 || (lead == 1 && !(p.s.rank > 0 && p.s[0].fixed()))) return false;
+  if (lead == 1 && (p.s[0].n < 2 || p.s[0].n > 4)) return false;
+  if (rank == 1) return p.s[lead] == x[-2];
+  return rank == 2 && x.rank == 4 && p.s[lead + 1] == x[-2] &&
+         (p.s[lead] == x[0] || p.s[lead] == dim(1));
+}
+constexpr bool rope_sections_fit(const shape& p, const rope_options& o) {
+  if (o.streams == rope_streams::one) return true;
+  for (const int s : o.section)
+    if (s < 0) return false;
+  if (o.section_sum() == 0) return false;
+  const attrs a = op::section_attrs(o);
+  const std::int64_t all = o.section_sum();
+  const std::int64_t pairs = o.width.fixed() ? o.pairs().n : all;
+  for (std::int64_t i = 0; i < pairs && i < all; ++i)
+    if (op::place_of_pair(a, i).stream >= p[0].n) return false;
+  return true;
+}
+template <dtype D>
+constexpr bool rope_operand_fits(const tensor_type& t, const dim& n) {
+  if (D == dtype::i32) return t.d == D && t.s.rank == 0;
+  if (!is_floating(t.d)) return false;
+  return n == dim(0) ? t.s.rank == 0 : t.s == shape{n};
+}
+template <class Option, dtype D>
+constexpr bool rope_operand_fits(const dim& n) {
+  if constexpr (!requires { typename Option::expr; })
+    return true;
+  else if constexpr (std::is_void_v<typename Option::expr>)
+    return true;
+  else
+    return rope_operand_fits<D>(Option::expr::type, n);
+}
+template <class X>
+constexpr dim rope_length = X::type.s.rank < 2 ? dim(1) : X::type.s[-2];
+
+// What a call of rope is given.
+template <class X, class P, bool Given, class... Option>
+struct rope_given {
+  using positions = P;
+  using frequency =
+      typename option_of<frequency_slot, frequencies_t<rope_standard{}>, Option...>::type;
+  using factors = typename option_of<factor_slot, no_option, Option...>::type;
+  using length = typename option_of<length_slot, no_option, Option...>::type;
+  using magnitude = typename option_of<magnitude_slot, no_option, Option...>::type;
+  static constexpr rope_options combine() {
+    rope_options o;
+    (Option::apply(o), ...);
+    if (o.width == dim(0)) o.width = X::type.s[-1];
+    return o;
   }
+  static constexpr rope_options o = combine();
+  static constexpr rope_fault fault() {
+    const dim w = o.rotary_width();
+    return schedule_fault(static_cast<frequency*>(nullptr), w.fixed() ? w.n : 0);
+  }
+  static constexpr double m() {
+    return o.magnitude.v * schedule_magnitude(static_cast<frequency*>(nullptr));
+  }
+  // The first operand that does not fit.
+  static constexpr bool operands_fit[4] = {rope_operand_fits<frequency, dtype::f64>(o.pairs()),
+                                           rope_operand_fits<factors, dtype::f64>(o.pairs()),
+                                           rope_operand_fits<length, dtype::i32>(dim(0)),
+                                           rope_operand_fits<magnitude, dtype::f64>(dim(0))};
+  static constexpr rope_problem problem() {
+    constexpr int slots[5] = {0, ((Option::slot == 1) + ... + 0), ((Option::slot == 2) + ... + 0),
+                              ((Option::slot == 3) + ... + 0), ((Option::slot == 4) + ... + 0)};
+    if (!is_floating(X::type.d)) return rope_problem::dtype;
+    for (const int n : slots)
+      if (n > 1) return rope_problem::twice;
+    if (!rope_positions_fit(P::type, X::type.s, o)) return rope_problem::positions;
+    if (!rope_sections_fit(P::type.s, o)) return rope_problem::sections;
+    if (fault()) return rope_problem::schedule;
+    for (const bool fits : operands_fit)
+      if (!fits) return rope_problem::operand;
+    const dim t = rope_length<X>;
+    if (!Given && o.maximum != 0 && t.fixed() && t.n > o.maximum) return rope_problem::maximum;
+    return rope_problem::none;
+  }
+};
+template <class X, class... A>
+struct rope_arguments : rope_given<X, node<op::iota<dtype::i32, rope_length<X>>>, false, A...> {};
+template <class X, class P, class... A>
+  requires expression<P>
+struct rope_arguments<X, P, A...> : rope_given<X, P, true, A...> {};
+
+template <class X, class... A>
+constexpr rope_problem find_rope_problem() {
+  using given = rope_arguments<X, A...>;
+  if constexpr (X::type.s.rank == 0 || !rope_window_fits(X::type.s, given::o))
+    return rope_problem::window;
+  else
+    return given::problem();
 }
-// Angles in float64: positions [T] -> [T, W/2]; [B, T] -> [B, 1, T, W/2].
-template <rope_options O, class P>
-constexpr auto rope_angles(const P& p) {
-  constexpr dim half = O.width / dim(2);
-  auto rate = dim_value<O.width, dtype::f64>();
-  auto log_base = log(constant<O.base, dtype::f64>) * constant<-2.0>;
-  auto f = exp(iota<half, dtype::f64> * (log_base / rate));
-  constexpr shape s = P::type.s;
-  if constexpr (s.rank == 1) return cast<dtype::f64>(reshape<s[0], 1>(p)) * f;
-  else return cast<dtype::f64>(reshape<s[0], 1, s[1], 1>(p)) * f;
+template <class X, class... A>
+inline constexpr rope_problem rope_problem_of = find_rope_problem<X, A...>();
+
+template <rope_problem Problem, class X, class G>
+struct rope_mistake {};
+template <class X, class G>
+struct rope_mistake<rope_problem::dtype, X, G> {
+  using type = dtype_not_supported<"rope", X::type.d, shp_of<X>>;
+};
+template <class X, class G>
+struct rope_mistake<rope_problem::window, X, G> {
+  using type = rope_window_does_not_fit<G::o.width, G::o.offset, shp_of<X>>;
+};
+template <class X, class G>
+struct rope_mistake<rope_problem::positions, X, G> {
+  using type = rope_positions_do_not_fit<shp_of<typename G::positions>, shp_of<X>>;
+};
+template <class X, class G>
+struct rope_mistake<rope_problem::sections, X, G> {
+  using type = rope_sections_do_not_fit<G::o.section[0], G::o.section[1], G::o.section[2],
+                                        G::o.section[3], shp_of<typename G::positions>, shp_of<X>>;
+};
+template <class X, class G>
+struct rope_mistake<rope_problem::schedule, X, G> {
+  static constexpr rope_fault f = G::fault();
+  static constexpr int length(const char* s) {
+    int n = 0;
+    while (s[n] != 0) ++n;
+    return n;
+  }
+  template <int N>
+  static constexpr text<N + 1> copy(const char* s) {
+    text<N + 1> t;
+    for (int i = 0; i <= N; ++i) t.s[i] = s[i];
+    return t;
+  }
+  static constexpr const char* name = schedule_name(static_cast<typename G::frequency*>(nullptr));
+  using type = rope_schedule_refuses<copy<length(name)>(name), copy<length(f.field)>(f.field),
+                                     number(f.value), copy<length(f.rule)>(f.rule), shp_of<X>>;
+};
+template <class X, class G>
+struct rope_mistake<rope_problem::twice, X, G> {
+  using type = rope_option_given_twice<shp_of<X>>;
+};
+template <class X, class G>
+struct rope_mistake<rope_problem::operand, X, G> {
+  using bad = std::conditional_t<
+      !G::operands_fit[0], typename G::frequency,
+      std::conditional_t<
+          !G::operands_fit[1], typename G::factors,
+          std::conditional_t<!G::operands_fit[2], typename G::length, typename G::magnitude>>>;
+  using type = rope_operand_does_not_fit<shp_of<typename bad::expr>, shp_of<X>>;
+};
+template <class X, class G>
+struct rope_mistake<rope_problem::maximum, X, G> {
+  using type = rope_exceeds_maximum_position<G::o.maximum, shp_of<X>>;
+};
+
+// cos or sin times m, for x of type D.
+template <dtype D, number M, class Magnitude, class T>
+constexpr auto rope_table(const T& t) {
+  constexpr dtype d = D == dtype::f64 ? D : dtype::f32;
+  if constexpr (!std::is_void_v<typename Magnitude::expr>)
+    return cast<d>(t * constant<M, dtype::f64> * cast<dtype::f64>(typename Magnitude::expr{}));
+  else if constexpr (M.v != 1)
+    return cast<d>(t * constant<M, dtype::f64>);
+  else
+    return cast<d>(t);
 }
-template <rope_options O, class X, class P>
-constexpr auto rope_with(const X&, const P& p) {
-  auto angles = let([=] { return rope_angles<O>(P{}); });
-  (void)p;
-  auto c = cast<X::type.d>(cos(angles));
-  auto s = cast<X::type.d>(sin(angles));
-  return node<op::rotate<O, 1>, X, decltype(c), decltype(s)>{};
-}
+
 }  // namespace detail
 
-template <expression X, class... Option>
-  requires(!(expression<Option> || ...) &&
-           detail::rope_fits(X::type.s, detail::combine_rope<X, Option...>()))
-constexpr auto rope(const X& x, const Option&...) {
-  return detail::rope_with<detail::combine_rope<X, Option...>()>(x, iota<X::type.s[-2]>);
+template <expression X, class... A>
+  requires(detail::rope_problem_of<X, A...> == detail::rope_problem::none)
+constexpr auto rope(const X&, const A&...) {
+  using given = detail::rope_arguments<X, A...>;
+  constexpr rope_options o = given::o;
+  constexpr rope_options tables{.streams = o.streams,
+                                .section = {o.section[0], o.section[1], o.section[2], o.section[3]},
+                                .rest_is_first = o.rest_is_first,
+                                .width = o.width,
+                                .maximum = o.maximum};
+  constexpr bool derived = !std::is_same_v<typename given::positions,
+                                           node<op::iota<dtype::i32, detail::rope_length<X>>>>;
+  named<detail::rope_angles<tables, typename given::frequency, typename given::factors,
+                            typename given::length, typename given::positions, derived>>
+      angles;
+  using magnitude = typename given::magnitude;
+  auto c = detail::rope_table<X::type.d, number(given::m()), magnitude>(cos(angles));
+  auto s = detail::rope_table<X::type.d, number(given::m()), magnitude>(sin(angles));
+  return node<op::rotate<o.pairing, o.width, o.offset, 1>, X, decltype(c), decltype(s)>{};
 }
-template <expression X, expression P, class... Option>
-  requires(!(expression<Option> || ...) && detail::positions_fit<P, X>() &&
-           detail::rope_fits(X::type.s, detail::combine_rope<X, Option...>()))
-constexpr auto rope(const X& x, const P& positions, const Option&...) {
-  return detail::rope_with<detail::combine_rope<X, Option...>()>(x, positions);
-}
-template <expression X, class... Option, rope_options O = detail::combine_rope<X, Option...>(),
-          class Error = rope_window_does_not_fit<O.width, O.offset, shp_of<X>>>
-  requires(!(expression<Option> || ...) && !detail::rope_fits(X::type.s, O))
-Error rope(const X&, const Option&...);
-template <expression X, expression P, class... Option,
-          rope_options O = detail::combine_rope<X, Option...>(),
-          class Error = std::conditional_t<detail::positions_fit<P, X>(),
-                                           rope_window_does_not_fit<O.width, O.offset, shp_of<X>>,
-                                           rope_positions_do_not_fit<shp_of<P>, shp_of<X>>>>
-  requires(!(expression<Option> || ...) &&
-           !(detail::positions_fit<P, X>() && detail::rope_fits(X::type.s, O)))
-Error rope(const X&, const P&, const Option&...);
+template <expression X, class... A,
+          class Error = typename detail::rope_mistake<detail::rope_problem_of<X, A...>, X,
+                                                      detail::rope_arguments<X, A...>>::type>
+  requires(detail::rope_problem_of<X, A...> != detail::rope_problem::none)
+Error rope(const X&, const A&...);
 
 }  // namespace ropewalk
