@@ -3,18 +3,15 @@
 //
 // Work goes by blocks of query_block rows × key_block keys. Scores of a block live in a buffer
 // [query_block, a_stride]. A key block has its keys (for backward also its values) transposed into
-// panels, k → [panel][dk][tile_columns], once for all query blocks and heads of the group.
+// panels, k → [panel][dk][tile_columns], once for all query blocks and heads of the group. Whatever
+// is stored in another type, rotated, or not a whole number of vectors wide, is read through a copy
+// of the type computed in.
 #pragma once
-#include "exp.hpp"
+#include "attention_scores.hpp"
 #include "pack.hpp"
 #include "table.hpp"
 
 namespace ropewalk::ROPEWALK_KERNELS {
-
-constexpr long query_block = 112;  // a multiple of tile_rows (14; 6 leaves one short tile)
-constexpr long key_block = 128;    // a multiple of tile_columns; at most k_block
-
-constexpr double minus_infinity = -__builtin_huge_val();
 
 // Rows of a tensor of one head, each readable up to a whole number of vectors.
 template <class T>
@@ -39,20 +36,43 @@ ROPEWALK_INLINE long padded(long dim) {
   return round_up(dim, static_cast<long>(lanes<T>));
 }
 
+// Address of row j; `type`: what is stored.
+template <class P>
+ROPEWALK_INLINE char* row_at(const head_rows<P>& t, dtype type, long b, long h, long j) {
+  char* const start = static_cast<char*>(const_cast<void*>(static_cast<const void*>(t.data)));
+  return start + (b * t.batch + h * t.head + j * t.row) * element_size(type);
+}
+
+// The stored types: of q, out, d_out and d_q; of k, v, d_k and d_v.
+struct stored_types {
+  dtype io, kv;
+  stored_types(dtype type, const attention_args& a)
+      : io(type), kv(a.kv_type == dtype::boolean ? type : a.kv_type) {}
+};
+
+// Sizes and offsets. Nothing here depends on a pointer: a plan is made before there is any.
 template <class T>
 struct attention_plan {
   const attention_args& a;
-  bool backward;
-  long group, dk, dv;           // query heads of a key head; padded depths
-  long q_blocks, k_blocks;      // of one head
-  long k_panels, v_panels;      // room of one transposed key block
-  long kt, vt, k, v, q, d_out;  // offsets: transposed blocks; padded copies
-  long bad_k, bad_v;            // flags of key blocks that hold a value that is not finite
-  long delta;                   // backward: rowsum(d_out ∘ out)  [batch, heads, tq]
+  stored_types types;
+  bool backward, plain, rotated;
+  long group, dk, dv;                       // query heads of a key head; padded depths
+  long q_blocks, k_blocks;                  // of one head
+  long k_panels, v_panels;                  // room of one transposed key block
+  bool copy_q, copy_k, copy_v, copy_d_out;  // whether it is read through a copy
+  long kt, vt, k, v, q, d_out;              // offsets: transposed blocks; copies
+  long bad_k, bad_v, bad_q;                 // flags of blocks that hold a value that is not finite
+  long delta;                               // backward: rowsum(d_out ∘ out)  [batch, heads, tq]
+  // What the rows see [batch, tq], and the query blocks [batch, q_blocks]: 32-bit integers, batch 1
+  // where it is the same for all.
+  long seen_first, seen_last, block_first, block_last;
+  long sink_sums, slope_sums, scale_sums;  // backward  [batch, heads, q_blocks], doubles
   long workers, worker_room;
   layout shared;
 
-  attention_plan(int threads, const attention_args& args, bool back) : a(args), backward(back) {
+  attention_plan(int threads, dtype type, const attention_args& args, bool back)
+      : a(args), types(type, args), backward(back), plain(plain_scores(args)) {
+    rotated = a.rope.width > 0;
     group = a.heads / a.kv_heads;
     dk = padded<T>(a.dk);
     dv = padded<T>(a.dv);
@@ -60,51 +80,89 @@ struct attention_plan {
     k_blocks = ceil_div(a.tk, key_block);
     k_panels = key_block * a.dk;
     v_panels = key_block * a.dv;
-    const long kv = a.batch * a.kv_heads, blocks = kv * k_blocks;
+    copy_q = back && (dk != a.dk || types.io != dtype_of<T> || rotated);
+    copy_k = back && (dk != a.dk || types.kv != dtype_of<T> || rotated);
+    copy_v = !back && (dv != a.dv || types.kv != dtype_of<T>);
+    copy_d_out = back && (dv != a.dv || types.io != dtype_of<T>);
+    const long kv = a.batch * a.kv_heads, blocks = kv * k_blocks, heads = a.batch * a.heads;
     kt = shared.take(blocks * k_panels);
     vt = shared.take(back ? blocks * v_panels : 0);
-    k = shared.take(back && dk != a.dk ? kv * a.tk * dk : 0);
-    v = shared.take(!back && dv != a.dv ? kv * a.tk * dv : 0);
-    q = shared.take(back && dk != a.dk ? a.batch * a.heads * a.tq * dk : 0);
-    d_out = shared.take(back && dv != a.dv ? a.batch * a.heads * a.tq * dv : 0);
+    k = shared.take(copy_k ? kv * a.tk * dk : 0);
+    v = shared.take(copy_v ? kv * a.tk * dv : 0);
+    q = shared.take(copy_q ? heads * a.tq * dk : 0);
+    d_out = shared.take(copy_d_out ? heads * a.tq * dv : 0);
     bad_k = shared.take(blocks);
     bad_v = shared.take(blocks);
-    delta = shared.take(back ? a.batch * a.heads * a.tq : 0);
-    // Rows of q, d_out and their scores; sums of query_block or key_block rows; row statistics.
+    bad_q = shared.take(back ? heads * q_blocks : 0);
+    delta = shared.take(back ? heads * a.tq : 0);
+    seen_first = shared.take(a.batch * a.tq);
+    seen_last = shared.take(a.batch * a.tq);
+    block_first = shared.take(a.batch * q_blocks);
+    block_last = shared.take(a.batch * q_blocks);
+    const long doubles = static_cast<long>(sizeof(double) / sizeof(T));
+    for (long* sums : {&sink_sums, &slope_sums, &scale_sums})
+      *sums = shared.take(back ? heads * q_blocks * doubles : 0);
+    // Rows of q, d_out and their scores; sums of query_block or key_block rows; row statistics;
+    // mask and dropout of a row; in backward sums of the mask's gradient, in double where they are
+    // long.
     layout one;
     one.take(query_block * a_stride * (back ? 4 : 2));
     one.take(greatest(query_block, key_block) * (dk + dv));
     one.take(4 * round_up(query_block, 16l));
-    worker_room = one.used + 4 * 64;
+    one.take(2 * (key_block + 64));
+    one.take(back ? query_block * key_block : 0);
+    one.take(back ? 2 * key_block : 0);
+    worker_room = one.used + 8 * 64;
     workers = shared.take(threads * worker_room);
   }
   std::size_t bytes() const { return sizeof(T) * static_cast<std::size_t>(shared.used); }
 
-  // How many keys, from the first, query row j sees.
-  long seen(long j) const {
-    return a.causal ? greatest(0l, least(a.tk - a.tq + j + 1, a.tk)) : a.tk;
+  T* worker(T* room, int i) const { return room + workers + i * worker_room; }
+
+  // What the rows of batch item b see, from row j.
+  const std::int32_t* first_seen(const T* room, long b, long j) const {
+    return reinterpret_cast<const std::int32_t*>(room + seen_first) +
+           (same_for_batch(a) ? 0 : b * a.tq) + j;
+  }
+  const std::int32_t* last_seen(const T* room, long b, long j) const {
+    return reinterpret_cast<const std::int32_t*>(room + seen_last) +
+           (same_for_batch(a) ? 0 : b * a.tq) + j;
+  }
+  void find_rows(T* room) const {
+    auto* const from = reinterpret_cast<std::int32_t*>(room + block_first);
+    auto* const to = reinterpret_cast<std::int32_t*>(room + block_last);
+    for (long b = 0; b < (same_for_batch(a) ? 1 : a.batch); ++b) {
+      std::int32_t* const first = const_cast<std::int32_t*>(first_seen(room, b, 0));
+      std::int32_t* const last = const_cast<std::int32_t*>(last_seen(room, b, 0));
+      find_seen(a, b, first, last);
+      for (long qb = 0; qb < q_blocks; ++qb) {
+        const long row0 = qb * query_block;
+        const interval u =
+            union_of(first + row0, last + row0, least(query_block, a.tq - row0), a.tk);
+        from[b * q_blocks + qb] = static_cast<std::int32_t>(u.first / key_block);
+        to[b * q_blocks + qb] = static_cast<std::int32_t>(ceil_div(u.last, key_block));
+      }
+    }
+  }
+  // Key blocks that some row of a query block sees: [first, last).
+  interval blocks_seen(const T* room, long b, long q_block) const {
+    const long at = (same_for_batch(a) ? 0 : b * q_blocks) + q_block;
+    return {reinterpret_cast<const std::int32_t*>(room + block_first)[at],
+            reinterpret_cast<const std::int32_t*>(room + block_last)[at]};
+  }
+  block_view view(const T* room, long b, long q_block, long k_block_at) const {
+    const long row0 = q_block * query_block, key0 = k_block_at * key_block;
+    return block_view(first_seen(room, b, row0), last_seen(room, b, row0),
+                      least(query_block, a.tq - row0), key0, least(key_block, a.tk - key0));
   }
 };
 
+// The rows of one head: in place, or the copy.
 template <class T, class P>
-ROPEWALK_INLINE T* head_at(const head_rows<P>& t, long b, long h) {
-  return const_cast<T*>(static_cast<const T*>(t.data)) + b * t.batch + h * t.head;
-}
-
-// The rows of one head: in place where they end on a vector, else the padded copy.
-template <class T>
-ROPEWALK_INLINE rows_view<T> view_of(const head_rows<const void*>& t, long b, long h, long heads,
-                                     long rows, long dim, const T* copy) {
-  const long wide = padded<T>(dim);
-  if (wide == dim) return {head_at<T>(t, b, h), t.row};
-  return {copy + (b * heads + h) * rows * wide, wide};
-}
-
-template <class T>
-ROPEWALK_INLINE void copy_padded(const T* from, long row, long rows, long dim, T* to) {
-  const long wide = padded<T>(dim);
-  for (long i = 0; i < rows; ++i)
-    for (long d = 0; d < wide; ++d) to[i * wide + d] = d < dim ? from[i * row + d] : T(0);
+ROPEWALK_INLINE rows_view<T> view_of(const head_rows<P>& t, bool copied, long b, long h, long heads,
+                                     long rows, long wide, const T* copy) {
+  if (copied) return {copy + (b * heads + h) * rows * wide, wide};
+  return {reinterpret_cast<const T*>(row_at(t, dtype_of<T>, b, h, 0)), t.row};
 }
 
 // 1 if some element is infinite or NaN (x · 0 is not 0), else 0.
@@ -120,45 +178,50 @@ static T not_finite(const T* from, long row, long rows, long dim) {
   return lane_sum<T>(sum) + rest == T(0) ? T(0) : T(1);
 }
 
-// Packs one key block of one key head: transposed panels, padded copies, flags.
+// Rows from `row` on, rotated if `position` (of the first) is not negative, to `to` [rows, wide].
+template <class T, class P>
+static void copy_rows(const attention_args& a, const head_rows<P>& t, dtype type, long b, long h,
+                      long row, long rows, long dim, long position, T* to, long wide) {
+  for (long i = 0; i < rows; ++i, to += wide) {
+    read_row(row_at(t, type, b, h, row + i), type, dim, to);
+    if (position >= 0) rotate(a.rope, position + i, false, to);
+  }
+}
+
+// Packs one key block of one key head: transposed panels, copies, flags.
 template <class T>
-static void pack_keys(const attention_plan<T>& p, T* room, long index) {
+static void pack_keys(const attention_plan<T>& p, T* room, long index, int worker) {
   const attention_args& a = p.a;
   const long block = index % p.k_blocks, head = index / p.k_blocks;
   const long b = head / a.kv_heads, h = head % a.kv_heads;
   const long first = block * key_block, count = least(key_block, a.tk - first);
-  const T* k = head_at<T>(a.k, b, h) + first * a.k.row;
-  const T* v = head_at<T>(a.v, b, h) + first * a.v.row;
-  for (long j = 0; j < count; j += tile_columns<T>) {
-    const long columns = least(tile_columns<T>, count - j);
-    pack_panel(k + j * a.k.row, 1, a.k.row, a.dk, columns,
-               room + p.kt + index * p.k_panels + j * a.dk);
-    if (p.backward)
-      pack_panel(v + j * a.v.row, 1, a.v.row, a.dv, columns,
-                 room + p.vt + index * p.v_panels + j * a.dv);
+  bool seen = false;
+  for (long qb = 0; qb < p.q_blocks && !seen; ++qb) {
+    const interval blocks = p.blocks_seen(room, b, qb);
+    seen = blocks.first <= block && block < blocks.last;
   }
-  if (p.backward && p.dk != a.dk)
-    copy_padded(k, a.k.row, count, a.dk, room + p.k + (head * a.tk + first) * p.dk);
-  if (!p.backward && p.dv != a.dv)
-    copy_padded(v, a.v.row, count, a.dv, room + p.v + (head * a.tk + first) * p.dv);
-  room[p.bad_k + index] = not_finite(k, a.k.row, count, a.dk);
-  room[p.bad_v + index] = not_finite(v, a.v.row, count, a.dv);
-}
-
-// A query block of one head against a key block: which part of it is visible.
-struct block_view {
-  long rows;        // query rows
-  long seen_first;  // keys of this block that row 0 sees, before clamping to [0, keys]
-  long keys;        // keys of this block
-  bool causal;
-  long seen(long i) const { return causal ? greatest(0l, least(seen_first + i, keys)) : keys; }
-};
-
-template <class T>
-ROPEWALK_INLINE block_view view_block(const attention_plan<T>& p, long q_block, long k_block_at) {
-  const long row = q_block * query_block, key = k_block_at * key_block;
-  return {least(query_block, p.a.tq - row), p.a.tk - p.a.tq + row + 1 - key,
-          least(key_block, p.a.tk - key), p.a.causal};
+  if (!seen) return;
+  // In place, or the copy: one that stays, or the worker's for as long as this takes.
+  const bool stored = p.types.kv == dtype_of<T>;
+  const auto rows = [&](const head_rows<const void*>& t, long dim, long wide, bool rotated,
+                        bool stays, long copies) -> rows_view<T> {
+    if (!stays && stored && !rotated)
+      return {reinterpret_cast<const T*>(row_at(t, dtype_of<T>, b, h, first)), t.row};
+    T* const to = stays ? room + copies + (head * a.tk + first) * wide : p.worker(room, worker);
+    copy_rows(a, t, p.types.kv, b, h, first, count, dim, rotated ? first : -1, to, wide);
+    return {to, wide};
+  };
+  const rows_view<T> k = rows(a.k, a.dk, p.dk, p.rotated, p.copy_k, p.k);
+  for (long j = 0; j < count; j += tile_columns<T>)
+    pack_panel(k.at(j), 1, k.row, a.dk, least(tile_columns<T>, count - j),
+               room + p.kt + index * p.k_panels + j * a.dk);
+  room[p.bad_k + index] = not_finite(k.data, k.row, count, a.dk);
+  const rows_view<T> v = rows(a.v, a.dv, p.dv, false, p.copy_v, p.v);
+  if (p.backward)
+    for (long j = 0; j < count; j += tile_columns<T>)
+      pack_panel(v.at(j), 1, v.row, a.dv, least(tile_columns<T>, count - j),
+                 room + p.vt + index * p.v_panels + j * a.dv);
+  room[p.bad_v + index] = not_finite(v.data, v.row, count, a.dv);
 }
 
 // to [rows, a_stride] = left · panels, for the tiles in which some row sees some key.
@@ -166,12 +229,11 @@ template <class T>
 static void visible_product(const block_view& w, long depth, const T* left, const T* panels,
                             T* to) {
   constexpr long width = tile_columns<T>;
-  const row_tiles tiles = tiles_of_rows(w.rows);
   for (long j = 0; j < w.keys; j += width) {
     const long vectors = w.keys - j <= lanes<T> ? 1 : tile_vectors;
-    for (long t = 0; t < tiles.count; ++t) {
-      const long first = tiles.first(t), last = tiles.end(t);
-      if (w.seen(last - 1) <= j) continue;
+    for (long t = 0; t < w.tiles.count; ++t) {
+      const long first = w.tiles.first(t), last = w.tiles.end(t);
+      if (w.tile_last[t] <= j || w.tile_first[t] >= j + width) continue;
       tile_for<T>(last - first, vectors, false)(depth, left + first * a_stride, 0,
                                                 panels + j * depth, width,
                                                 to + first * a_stride + j, a_stride, false);
@@ -179,28 +241,44 @@ static void visible_product(const block_view& w, long depth, const T* left, cons
   }
 }
 
-// to [rows, columns] += left [rows, keys seen] · right, where left is 0 for keys not seen but
-// right may hold anything there. `exact`: right is not finite somewhere, so each row stops at the
-// last key it sees (0 · NaN is NaN).
+// to [columns] += Σ left[p · step] · right row p over the p with left not 0: what the tile of one
+// row gives, bit by bit, except that it does not read the other rows (0 · NaN is NaN).
+template <class T, int NV>
+static void exact_row(long count, const T* left, long step, const T* right, long row, T* to) {
+  vec<T> acc[NV] = {};
+  for (long p = 0; p < count; ++p) {
+    const T x = left[p * step];
+    if (x == T(0)) continue;
+    for (int j = 0; j < NV; ++j) acc[j] += x * load(right + p * row + j * lanes<T>);
+  }
+  for (int j = 0; j < NV; ++j) store(to + j * lanes<T>, load(to + j * lanes<T>) + acc[j]);
+}
+template <class T>
+ROPEWALK_INLINE void exact_row(long vectors, long count, const T* left, long step, const T* right,
+                               long row, T* to) {
+  (vectors == 1 ? exact_row<T, 1> : exact_row<T, tile_vectors>)(count, left, step, right, row, to);
+}
+
+// to [rows, columns] += left [rows, keys seen] · right, where left is 0 for keys not seen. `exact`:
+// right is not finite somewhere, so the keys with 0 are not read.
 template <class T>
 static void product_of_seen(const block_view& w, const T* left, rows_view<T> right, long columns,
                             bool exact, T* to) {
   constexpr long width = tile_columns<T>;
-  const row_tiles tiles = tiles_of_rows(w.rows);
   for (long j = 0; j < columns; j += width) {
     const long vectors = columns - j <= lanes<T> ? 1 : tile_vectors;
-    for (long t = 0; t < tiles.count; ++t) {
-      const long first = tiles.first(t), last = tiles.end(t), keys = w.seen(last - 1);
-      if (keys == 0) continue;
-      if (!exact || w.seen(first) == keys) {
-        tile_for<T>(last - first, vectors, false)(keys, left + first * a_stride, 0, right.data + j,
-                                                  right.row, to + first * columns + j, columns,
-                                                  true);
-      } else {
+    for (long t = 0; t < w.tiles.count; ++t) {
+      const long first = w.tiles.first(t), last = w.tiles.end(t), from = w.tile_first[t];
+      const long count = w.tile_last[t] - from;
+      if (count <= 0) continue;
+      if (!exact)
+        tile_for<T>(last - first, vectors, false)(count, left + first * a_stride + from, 0,
+                                                  right.at(from) + j, right.row,
+                                                  to + first * columns + j, columns, true);
+      else
         for (long i = first; i < last; ++i)
-          tile_for<T>(1, vectors, false)(w.seen(i), left + i * a_stride, 0, right.data + j,
-                                         right.row, to + i * columns + j, columns, true);
-      }
+          exact_row(vectors, count, left + i * a_stride + from, 1, right.at(from) + j, right.row,
+                    to + i * columns + j);
     }
   }
 }
@@ -214,6 +292,18 @@ static void pack_left(const T* from, long row, long rows, long dim, T by, T* to)
     for (; d < dim; ++d) to[d] = from[d] * by;
   }
 }
+// The rows [row0, row0 + rows) of q of one head, rotated, times scale, likewise.
+template <class T>
+static void pack_queries(const attention_args& a, dtype type, long b, long h, long row0, long rows,
+                         T* to) {
+  if (type == dtype_of<T> && a.rope.width == 0) {
+    const T* q = reinterpret_cast<const T*>(row_at(a.q, type, b, h, row0));
+    return pack_left(q, a.q.row, rows, a.dk, T(a.scale), to);
+  }
+  const long position = a.rope.width == 0 ? -1 : start_of(a, b) + row0;
+  copy_rows(a, a.q, type, b, h, row0, rows, a.dk, position, to, a_stride);
+  pack_left(to, a_stride, rows, a.dk, T(a.scale), to);
+}
 
 // to[d] = from[d] · by
 template <class T>
@@ -222,44 +312,35 @@ ROPEWALK_INLINE void scale_row(const T* from, long dim, T by, T* to) {
   for (; d + lanes<T> <= dim; d += lanes<T>) store(to + d, load(from + d) * by);
   for (; d < dim; ++d) to[d] = from[d] * by;
 }
-
-// Scores → probabilities relative to the running maximum, for one row of which `seen` keys are
-// visible; the row is 0 from there to `end`. Returns their sum.
+// The same into a stored row.
 template <class T>
-ROPEWALK_INLINE T probabilities(T* s, long seen, long end, T maximum) {
-  vec<T> sum = {};
-  long j = 0;
-  for (; j + lanes<T> <= seen; j += lanes<T>) {
-    const vec<T> p = exp<T>(load(s + j) - maximum);
-    sum += p;
-    store(s + j, p);
-  }
-  if (j < seen) {
-    const vec<T> p = choose<T>(first_lanes<T>(seen - j), exp<T>(load(s + j) - maximum), vec<T>{});
-    sum += p;
-    store(s + j, p);
-    j += lanes<T>;
-  }
-  for (; j < end; j += lanes<T>) store(s + j, vec<T>{});
-  return lane_sum<T>(sum);
-}
-
-template <class T>
-ROPEWALK_INLINE T row_maximum(const T* s, long seen, T before) {
-  vec<T> top = splat(before);
-  long j = 0;
-  for (; j + lanes<T> <= seen; j += lanes<T>) {
-    const vec<T> x = load(s + j);
-    top = choose<T>(x > top, x, top);
-  }
-  if (j < seen) {
-    const vec<T> x = load(s + j);
-    top = choose<T>(first_lanes<T>(seen - j) & (x > top), x, top);
-  }
-  return lane_max<T>(top);
+ROPEWALK_INLINE void put_row(const T* from, long dim, T by, char* to, dtype type) {
+  if (type == dtype_of<T>) return scale_row(from, dim, by, reinterpret_cast<T*>(to));
+  write_row(from, dim, by, to, type);
 }
 
 ROPEWALK_INLINE float log_of(float x) { return __builtin_logf(x); }
 ROPEWALK_INLINE double log_of(double x) { return __builtin_log(x); }
+
+// The end of a row: what its sum of p · v is multiplied with, and its log-sum-exp.
+template <class T>
+struct row_end {
+  T by, lse;
+};
+// From the maximum `top` and Σ exp relative to it; the sink joins the denominator.
+template <class T>
+ROPEWALK_INLINE row_end<T> finish_row(const attention_args& a, long h, T top, T sum) {
+  T weight = 1;
+  if (a.sinks != nullptr) {
+    const T sink = static_cast<const T*>(a.sinks)[h], now = greatest(top, sink);
+    if (now > T(minus_infinity)) {
+      weight = top == T(minus_infinity) ? T(0) : exp<T>(splat(top - now))[0];
+      sum = (sum == T(0) ? T(0) : sum * weight) + exp<T>(splat(sink - now))[0];
+      top = now;
+    }
+  }
+  if (sum == T(0)) return {T(0), T(minus_infinity)};
+  return {weight / sum, top + log_of(sum)};
+}
 
 }  // namespace ropewalk::ROPEWALK_KERNELS

@@ -5,6 +5,7 @@
 
 #include <ropewalk/core/error.hpp>
 
+#include "attention_checks.hpp"
 #include "table.hpp"
 
 namespace ropewalk {
@@ -84,22 +85,16 @@ const gemm_entry& checked(isa set, dtype type, const gemm_args& g) {
 }
 
 const attention_entry& checked(isa set, dtype type, const attention_args& a) {
-  const char* op = "attention";
-  check_dtype(op, type);
-  check_at_least(op, "batch", a.batch, 0);
-  check_at_least(op, "kv_heads", a.kv_heads, 1);
-  check_at_least(op, "heads", a.heads, 0);
-  check_at_least(op, "tq", a.tq, 0);
-  check_at_least(op, "tk", a.tk, 0);
-  check_at_least(op, "dk", a.dk, 1);
-  check_at_least(op, "dv", a.dv, 1);
-  if (a.heads % a.kv_heads != 0)
-    throw error(op, "heads", std::to_string(a.heads),
-                "must be a multiple of kv_heads, " + std::to_string(a.kv_heads));
-  for (const long d : {a.dk, a.dv})
-    if (d > 256) throw error(op, d == a.dk ? "dk" : "dv", std::to_string(d), "must be at most 256");
-  const entries e = entries_of(op, set);
-  return type == f32 ? *e.attention_f32 : *e.attention_f64;
+  attention_checks::check_sizes(type, a);
+  const entries e = entries_of("attention", set);
+  return type == f64 ? *e.attention_f64 : *e.attention_f32;
+}
+const attention_entry& checked(isa set, dtype type, const attention_args& a, bool backward) {
+  const attention_entry& e = checked(set, type, a);
+  attention_checks::check_options(type, a);
+  attention_checks::check_pointers(a, backward);
+  if (backward) attention_checks::check_gradients(type, a);
+  return e;
 }
 
 }  // namespace
@@ -142,26 +137,26 @@ void gemm(pool& threads, isa set, dtype type, const gemm_args& args,
 
 std::size_t attention_forward_workspace(int threads, isa set, dtype type,
                                         const attention_args& args) {
-  return with_alignment(checked(set, type, args).forward_workspace(threads, args));
+  return with_alignment(checked(set, type, args).forward_workspace(threads, type, args));
 }
 
 std::size_t attention_backward_workspace(int threads, isa set, dtype type,
                                          const attention_args& args) {
-  return with_alignment(checked(set, type, args).backward_workspace(threads, args));
+  return with_alignment(checked(set, type, args).backward_workspace(threads, type, args));
 }
 
 void attention_forward(pool& threads, isa set, dtype type, const attention_args& args,
                        std::span<std::byte> workspace) {
-  const attention_entry& e = checked(set, type, args);
-  const std::size_t need = with_alignment(e.forward_workspace(threads.threads(), args));
-  e.forward(threads, args, aligned("attention", workspace, need));
+  const attention_entry& e = checked(set, type, args, false);
+  const std::size_t need = with_alignment(e.forward_workspace(threads.threads(), type, args));
+  e.forward(threads, type, args, aligned("attention", workspace, need));
 }
 
 void attention_backward(pool& threads, isa set, dtype type, const attention_args& args,
                         std::span<std::byte> workspace) {
-  const attention_entry& e = checked(set, type, args);
-  const std::size_t need = with_alignment(e.backward_workspace(threads.threads(), args));
-  e.backward(threads, args, aligned("attention backward", workspace, need));
+  const attention_entry& e = checked(set, type, args, true);
+  const std::size_t need = with_alignment(e.backward_workspace(threads.threads(), type, args));
+  e.backward(threads, type, args, aligned("attention backward", workspace, need));
 }
 
 void softmax_accumulate(isa set, dtype type, const logit_rows& x, void* maxima, void* totals) {

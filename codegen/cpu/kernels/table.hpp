@@ -12,10 +12,11 @@ struct gemm_entry {
   void (*run)(pool& threads, const gemm_args& args, std::byte* workspace);
 };
 struct attention_entry {
-  std::size_t (*forward_workspace)(int threads, const attention_args& args);
-  std::size_t (*backward_workspace)(int threads, const attention_args& args);
-  void (*forward)(pool& threads, const attention_args& args, std::byte* workspace);
-  void (*backward)(pool& threads, const attention_args& args, std::byte* workspace);
+  // type: of q, out, d_out and d_q.
+  std::size_t (*forward_workspace)(int threads, dtype type, const attention_args& args);
+  std::size_t (*backward_workspace)(int threads, dtype type, const attention_args& args);
+  void (*forward)(pool& threads, dtype type, const attention_args& args, std::byte* workspace);
+  void (*backward)(pool& threads, dtype type, const attention_args& args, std::byte* workspace);
 };
 
 struct softmax_rows_entry {
