@@ -48,10 +48,10 @@ class finder {
       const dim& bound = t.type(load.input).s[static_cast<int>(k)];
       if (!under.empty() && !(under.size() == 1 && keeps_below(t, under[0], load.args[k], bound)))
         continue;
-      const index_bound b{g_[leaf].path, bound, g_[id].op->name, !under.empty()};
+      const index_bound b{g_[leaf].path, bound, g_[id].op->name};
       bool known = false;
       for (const index_bound& f : found_)
-        known = known || (f.input == b.input && f.bound == b.bound && f.guarded == b.guarded);
+        known = known || (f.input == b.input && f.bound == b.bound);
       if (!known) found_.push_back(b);
     }
   }

@@ -20,14 +20,21 @@ std::string values(const dim& d, std::span<const dim_binding> bindings) {
   std::string r;
   for (const std::string& s : symbols(d)) {
     if (!r.empty()) r += ", ";
-    r += s + " = " + std::to_string(find(s, bindings)->value);
+    const dim_binding* b = find(s, bindings);
+    r += s + " = " + (b == nullptr ? "unbound" : std::to_string(b->value));
   }
   return r;
 }
 
-std::int64_t times(const dim& d, std::int64_t a, std::int64_t b) {
+using binding_list = std::span<const dim_binding>;
+
+[[noreturn]] void overflow(const dim& d, binding_list bindings) {
+  throw error("dim", printed(d), values(d, bindings), "is beyond 64 bits");
+}
+
+std::int64_t times(const dim& d, binding_list bindings, std::int64_t a, std::int64_t b) {
   std::int64_t r;
-  if (__builtin_mul_overflow(a, b, &r)) throw error("dim", printed(d) + " is beyond 64 bits");
+  if (__builtin_mul_overflow(a, b, &r)) overflow(d, bindings);
   return r;
 }
 
@@ -59,17 +66,19 @@ std::int64_t evaluate(const dim& d, std::span<const dim_binding> bindings) {
       if (b == nullptr)
         throw error("dim", printed(d), "unbound",
                     std::string("dim ") + t.name[k] + " has no value");
-      for (int p = 0; p < t.power[k]; ++p) f = reduced({times(d, f.num, b->value), f.den});
+      for (int p = 0; p < t.power[k]; ++p)
+        f = reduced({times(d, bindings, f.num, b->value), f.den});
       for (int p = 0; p > t.power[k]; --p) {
         if (b->value == 0)
           throw error("dim", printed(d), values(d, bindings), "must not divide by zero");
-        f = reduced({f.num, times(d, f.den, b->value)});
+        f = reduced({f.num, times(d, bindings, f.den, b->value)});
       }
     }
     std::int64_t sum;
-    if (__builtin_add_overflow(times(d, total.num, f.den), times(d, f.num, total.den), &sum))
-      throw error("dim", printed(d) + " is beyond 64 bits");
-    total = reduced({sum, times(d, total.den, f.den)});
+    if (__builtin_add_overflow(times(d, bindings, total.num, f.den),
+                               times(d, bindings, f.num, total.den), &sum))
+      overflow(d, bindings);
+    total = reduced({sum, times(d, bindings, total.den, f.den)});
   }
   if (total.den != 1)
     throw error("dim", printed(d), values(d, bindings), "must divide without remainder");
@@ -126,14 +135,15 @@ void check_bindings(const program_graph& p, std::span<const dim_binding> binding
   for (std::size_t i = 0; i < bindings.size(); ++i) {
     const dim_binding& b = bindings[i];
     const std::string field = "dim " + printed(b.name), value = std::to_string(b.value);
-    if (b.name.fixed()) throw error(where, field, value, "only a symbolic dim takes a value");
-    if (!known.contains(b.name.sym)) {
-      std::string all;
-      for (const std::string& s : known) all += (all.empty() ? "" : ", ") + s;
-      throw error(where, field, value,
-                  known.empty() ? "the program has no symbolic dims"
-                                : "the program's symbolic dims are " + all);
-    }
+    std::string all;
+    for (const std::string& s : known) all += (all.empty() ? "" : ", ") + s;
+    all = known.empty() ? "the program has no symbolic dims"
+                        : "the program's symbolic dims are " + all;
+    if (b.name.fixed())  // its name is gone: where it stands in the list must do
+      throw error(where,
+                  "binding " + std::to_string(i + 1) + ", of a dim fixed at " + printed(b.name),
+                  value, "only a symbolic dim takes a value; " + all);
+    if (!known.contains(b.name.sym)) throw error(where, field, value, all);
     if (b.value < 1) throw error(where, field, value, "a size is at least 1");
     for (std::size_t k = 0; k < i; ++k)
       if (bindings[k].name == b.name && bindings[k].value != b.value)

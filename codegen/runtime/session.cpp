@@ -1,9 +1,7 @@
-// A session in use: inputs, runs, outputs, reports.
+// A session in use: inputs, runs, outputs.
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <cstring>
-#include <numeric>
 
 #include <ropewalk/graph/schedule.hpp>
 
@@ -29,11 +27,6 @@ void move_to(session_input& x, void* data) {
   x.t.data = data;
   x.given = true;
   for (const session_input::place& p : x.places) *p.at = static_cast<std::byte*>(data) + p.offset;
-}
-
-std::string padded(std::string s, std::size_t width) {
-  s.insert(0, s.size() < width ? width - s.size() : 0, ' ');
-  return s;
 }
 
 }  // namespace
@@ -70,7 +63,8 @@ session_core::~session_core() = default;
 void session_core::set(std::string_view name, const host_data& h) {
   session_input& x = state_->input(name);
   tensor_view t(x.name, x.t);
-  if (x.own == nullptr) x.own = allocate(t.elements() * dtype_size(x.t.type), "input " + x.name);
+  if (x.own == nullptr)
+    x.own = allocate(dense_bytes(x.t), "input " + x.name + ", " + type_text(x.t));
   tensor_ref own = x.t;
   own.data = x.own.get();
   tensor_view(x.name, own).assign(h);
@@ -100,6 +94,7 @@ void session_core::run() {
   if (s.options.check) std::memset(s.arena.get(), 0xff, s.memory_plan.arena_bytes);
   pool& threads = s.on.threads();
   const isa level = s.on.level();
+  s.parameters->draw(threads);
   s.has_run = true;
   for (std::size_t k = 0; k < s.steps.size(); ++k) {
     ready_step& x = s.steps[k];
@@ -135,54 +130,16 @@ tensor_view session_core::get(std::string_view output) const {
 const std::shared_ptr<parameter_store>& session_core::parameters() const {
   return state_->parameters;
 }
+std::vector<input_description> session_core::inputs() const {
+  std::vector<input_description> r;
+  for (const session_input& x : state_->inputs)
+    r.push_back({x.name, x.t.type, {x.t.extent, x.t.extent + x.t.rank}});
+  return r;
+}
+
 const std::string& session_core::program_name() const { return state_->name; }
 std::int64_t session_core::value_of(const dim& d) const { return evaluate(d, state_->bindings); }
 std::size_t session_core::arena_bytes() const { return state_->memory_plan.arena_bytes; }
 std::size_t session_core::steps() const { return state_->steps.size(); }
-
-std::string session_core::report() const {
-  const state& s = *state_;
-  std::string r = "program " + s.name + " on " + s.on.name() + "\nstep device read written what\n";
-  for (std::size_t k = 0; k < s.steps.size(); ++k) {
-    const ready_step& x = s.steps[k];
-    r += std::to_string(k) + " cpu " + std::to_string(x.bytes_read) + " " +
-         std::to_string(x.bytes_written) + " " + x.label +
-         (x.op != nullptr ? " (own kernel)\n" : "\n");
-  }
-  return r + "arena " + std::to_string(s.memory_plan.arena_bytes) + " bytes, largest live set " +
-         std::to_string(s.memory_plan.live_bytes) + ", leaves " +
-         std::to_string(s.memory_plan.leaf_bytes) + "\n";
-}
-
-std::string session_core::profile() const {
-  const state& s = *state_;
-  if (!s.options.profile)
-    throw error(s.where(), "profile", "off", "open the session with options.profile = true");
-  std::vector<std::size_t> order(s.steps.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    const std::int64_t x = s.steps[a].nanoseconds, y = s.steps[b].nanoseconds;
-    return x != y ? x > y : a < b;
-  });
-  std::int64_t total = 0, runs = 0;
-  for (const ready_step& x : s.steps) total += x.nanoseconds, runs = std::max(runs, x.runs);
-  std::string r = "program " + s.name + ": " + std::to_string(runs) + " runs, mean " +
-                  std::to_string(runs == 0 ? 0 : total / runs / 1000) + " us\n" +
-                  "share mean_us GB/s step what\n";
-  for (const std::size_t k : order) {
-    const ready_step& x = s.steps[k];
-    if (x.runs == 0) continue;
-    char share[16], mean[32], rate[32];
-    const double ns = static_cast<double>(x.nanoseconds) / static_cast<double>(x.runs);
-    std::snprintf(share, sizeof share, "%.1f%%",
-                  100 * static_cast<double>(x.nanoseconds) / static_cast<double>(total));
-    std::snprintf(mean, sizeof mean, "%.1f", ns / 1000);
-    std::snprintf(rate, sizeof rate, "%.1f",
-                  static_cast<double>(x.bytes_read + x.bytes_written) / ns);
-    r += padded(share, 6) + " " + padded(mean, 9) + " " + padded(rate, 6) + " " +
-         padded(std::to_string(k), 4) + " " + x.label + "\n";
-  }
-  return r;
-}
 
 }  // namespace ropewalk

@@ -38,19 +38,28 @@ std::size_t rounded(std::size_t bytes) {
 
 }  // namespace
 
-tensor_ref dense_ref(void* data, dtype d, std::span<const std::int64_t> extent) {
-  tensor_ref t{.data = data, .type = d, .rank = static_cast<int>(extent.size())};
-  std::int64_t next = 1;
-  for (int a = t.rank; a-- > 0;) {
-    t.extent[a] = extent[static_cast<std::size_t>(a)];
-    t.stride[a] = next;
-    next *= t.extent[a];
+std::string session_core::state::dims_text() const {
+  std::string r;
+  for (const dim_binding& b : bindings)
+    r += (r.empty() ? "" : ", ") + std::string(b.name.sym) + " = " + std::to_string(b.value);
+  return r.empty() ? "no dims" : r;
+}
+
+// The plan adds up bytes: all buffers together must be a number of 63 bits.
+void session_core::state::check_size(const schedule& s) const {
+  std::int64_t total = 0;
+  for (const buffer& b : s.buffers) {
+    std::int64_t bytes = 0;
+    if (__builtin_mul_overflow(evaluate_size(b.elements, bindings),
+                               static_cast<std::int64_t>(dtype_size(b.type)), &bytes) ||
+        __builtin_add_overflow(total, bytes, &total))
+      throw error(where(), "memory", "more than 2^63 bytes", "of dims " + dims_text());
   }
-  return t;
 }
 
 void session_core::state::open(const program_graph& p, const schedule& s) {
   pool& threads = on.threads();
+  check_size(s);
   // Steps first: their workspaces are part of the plan.
   std::vector<std::size_t> workspace;
   for (const step& x : s.steps) {
@@ -70,7 +79,7 @@ void session_core::state::open(const program_graph& p, const schedule& s) {
   }
   memory_plan = make_plan(s, bindings, workspace);
   if (print_wanted("plan")) std::fputs(print(memory_plan, s).c_str(), stderr);
-  arena = allocate(memory_plan.arena_bytes, "arena of program " + name);
+  arena = allocate(memory_plan.arena_bytes, "arena of program " + name + ", " + dims_text());
   for (std::size_t k = 0; k < steps.size(); ++k) {
     const int b = memory_plan.workspace_block[k];
     if (b < 0) continue;
@@ -96,6 +105,7 @@ void session_core::state::open(const program_graph& p, const schedule& s) {
 }
 
 void session_core::state::open_leaves(const program_graph& p, const schedule& s) {
+  std::map<std::string, tensor_ref> leaves;  // params and states; run() draws their values
   for (int id = 0; id < p.g.size(); ++id) {
     const graph_node& n = p.g[id];
     if (n.op->kind != op_class::leaf || n.op == &constant_info) continue;
@@ -105,11 +115,10 @@ void session_core::state::open_leaves(const program_graph& p, const schedule& s)
       x.name = n.path;
       x.t = dense_ref(nullptr, n.type.d, extent);
     } else {
-      parameters->require(n, extent, on.threads());
+      leaves.emplace(n.path, parameters->reserve(n, extent).ref());
     }
   }
   for (const index_bound& b : index_bounds(p)) {
-    if (b.guarded && !options.check) continue;
     session_input& x = input(b.input);
     const std::int64_t below = evaluate(b.bound, bindings);
     if (x.below >= 0 && x.below <= below) continue;
@@ -125,7 +134,10 @@ void session_core::state::open_leaves(const program_graph& p, const schedule& s)
       if (const int k = memory_plan.buffer_block[b]; k >= 0)
         at = arena.get() + memory_plan.blocks[static_cast<std::size_t>(k)].offset;
     } else {
-      const tensor_view t = parameters->at(x.path);
+      const auto leaf = leaves.find(x.path);
+      if (leaf == leaves.end())
+        throw error(where(), "buffer of " + x.path, "no leaf", "the program has none of that path");
+      const tensor_view t(x.path, leaf->second);
       if (t.type() != x.type || static_cast<std::int64_t>(t.elements()) != memory_plan.elements[b])
         throw error(where(), "buffer of " + x.path, std::to_string(memory_plan.elements[b]),
                     "the leaf is " + type_text(t.ref()));

@@ -74,9 +74,11 @@ struct session_core::state {
   bool has_run = false;
 
   std::string where() const { return "program " + name; }
+  std::string dims_text() const;  // "B = 8, T = 128", for messages about memory
   session_input& input(std::string_view name);
   // codegen/runtime/session_open.cpp
   void open(const program_graph& p, const schedule& s);
+  void check_size(const schedule& s) const;
   void open_leaves(const program_graph& p, const schedule& s);
   void open_steps(const schedule& s);
   // codegen/runtime/session_check.cpp
@@ -84,8 +86,5 @@ struct session_core::state {
   void check_input(const session_input& x) const;
   void check_step(std::size_t k) const;
 };
-
-// A row-major tensor of these extents.
-tensor_ref dense_ref(void* data, dtype d, std::span<const std::int64_t> extent);
 
 }  // namespace ropewalk

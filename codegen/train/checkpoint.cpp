@@ -3,7 +3,6 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstring>
 #include <set>
 
 #include "ropewalk/core/error.hpp"
@@ -59,22 +58,17 @@ long first_not_finite(const file_tensor& t) {
 
 // Copies the entries of the store from the file, having checked all of them.
 void load_all(const tensor_file& file, parameter_store& store, bool with_states) {
-  struct copy {
-    tensor_view to;
-    const file_tensor* from;
-  };
-  std::vector<copy> copies;
+  std::vector<std::pair<std::string, const file_tensor*>> copies;
   std::set<std::string> names;
   for (const parameter_store::entry& e : store.entries()) {
     if (e.state && !with_states) continue;
-    const tensor_view to = store.at(e.path);
-    const file_tensor& from = file.require(name_of(e), to.type(), shape_of(to));
+    const file_tensor& from = file.require(name_of(e), e.type, {e.extent.begin(), e.extent.end()});
     if (const long i = first_not_finite(from); i >= 0)
       throw error(
           file.path(), "tensor " + from.name + ", element " + std::to_string(i),
           number_text(load_number(from.type, from.bytes.data(), static_cast<std::size_t>(i))),
           "must be finite");
-    copies.push_back({to, &from});
+    copies.emplace_back(e.path, &from);
     names.insert(from.name);
   }
   for (const file_tensor& t : file.tensors())
@@ -82,8 +76,8 @@ void load_all(const tensor_file& file, parameter_store& store, bool with_states)
       throw error(file.path(), "tensor " + printable(t.name),
                   std::string(dtype_name(t.type)) + " " + shape_text(t.shape),
                   "is none of the model's");
-  for (const copy& c : copies)
-    std::memcpy(c.to.ref().data, c.from->bytes.data(), c.from->bytes.size());
+  for (const auto& [path, from] : copies)
+    store.set(path, {from->bytes.data(), from->type, from->bytes.size() / dtype_size(from->type)});
 }
 
 }  // namespace
@@ -136,6 +130,10 @@ void checkpoint::require_run(const metadata_list& run) const {
       throw error(path(), key, found == nullptr ? "nothing" : printable(*found),
                   "is another run's; this one has " + printable(value));
   }
+}
+
+bool is_checkpoint(std::string_view begin) {
+  return begin.find("\"format\":\"ropewalk checkpoint ") != begin.npos;
 }
 
 void checkpoint::load(parameter_store& store) const { load_all(file_, store, true); }

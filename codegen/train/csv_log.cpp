@@ -33,7 +33,14 @@ std::string_view take(std::string_view& text, char mark) {
   return piece;
 }
 
-std::string header_of(const std::string& path, const std::vector<std::string>& columns) {
+[[noreturn]] void bad_row(const std::string& path, long line, std::string_view row) {
+  throw error(path, "line " + std::to_string(line), std::string(row.substr(0, 60)),
+              "must begin with a step");
+}
+
+}  // namespace
+
+std::string csv_log::header(const std::string& path, const std::vector<std::string>& columns) {
   std::string out = "step";
   for (const std::string& c : columns) {
     if (c.empty() || c.find_first_of(",\"\r\n") != std::string::npos)
@@ -44,33 +51,26 @@ std::string header_of(const std::string& path, const std::vector<std::string>& c
   return out + "\n";
 }
 
-[[noreturn]] void bad_row(const std::string& path, long line, std::string_view row) {
-  throw error(path, "line " + std::to_string(line), std::string(row.substr(0, 60)),
-              "must begin with a step");
-}
-
-}  // namespace
-
 csv_log::csv_log(const std::string& path, const std::vector<std::string>& columns)
     : path_(path), columns_(columns.size()) {
-  write_file_atomic(path, header_of(path, columns));
+  write_file_atomic(path, header(path, columns));
   open();
 }
 
 csv_log::csv_log(const std::string& path, const std::vector<std::string>& columns,
                  long resumed_step)
     : path_(path), columns_(columns.size()) {
-  const std::string header = header_of(path, columns);
-  std::string kept = header;
+  const std::string first = header(path, columns);
+  std::string kept = first;
   if (::access(path.c_str(), F_OK) == 0) {
     const std::string old = read_file(path);
     std::string_view rest = old;
     // A run killed before its header was whole has no rows either.
     const bool whole = old.find('\n') != old.npos;
     const auto found = take(rest, '\n');
-    if (whole ? std::string(found) + "\n" != header : !header.starts_with(found))
+    if (whole ? std::string(found) + "\n" != first : !first.starts_with(found))
       throw error(path, "header", std::string(found.substr(0, 80)),
-                  "must be " + header.substr(0, header.size() - 1));
+                  "must be " + first.substr(0, first.size() - 1));
     for (long line = 2; rest.find('\n') != rest.npos; ++line) {
       const auto row = take(rest, '\n');
       long step = 0;

@@ -102,7 +102,18 @@ std::string line_of(const std::vector<point>& points, const char* colour, double
   return out + "\"/>\n";
 }
 
+// What every curve begins with.
+std::string head() {
+  return format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%g\" height=\"%g\" viewBox=\"0 0 %g %g\" "
+      "font-family=\"sans-serif\" font-size=\"13\" fill=\"#333\">\n"
+      "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+      width, height, width, height);
+}
+
 }  // namespace
+
+bool is_loss_curve(std::string_view begin) { return begin.starts_with(head()); }
 
 void save_loss_curve(const std::string& path, std::span<const curve> curves,
                      const std::string& title) {
@@ -124,11 +135,7 @@ void save_loss_curve(const std::string& path, std::span<const curve> curves,
     return point{left + x.part(step) * plot_width, top + (1 - y.part(value)) * plot_height};
   };
 
-  std::string svg = format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%g\" height=\"%g\" viewBox=\"0 0 %g %g\" "
-      "font-family=\"sans-serif\" font-size=\"13\" fill=\"#333\">\n"
-      "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-      width, height, width, height);
+  std::string svg = head();
   svg += format("<text x=\"%g\" y=\"28\" font-size=\"16\">", left) + xml(title) + "</text>\n";
 
   for (double v = std::ceil(y.low / y.tick - 1e-9) * y.tick; v <= y.high + y.tick * 1e-6;

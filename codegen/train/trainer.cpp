@@ -23,6 +23,13 @@ constexpr std::uint64_t order_stream = 1, dropout_stream = 2;
 constexpr std::size_t recent_steps = 100;
 const std::vector<std::string> columns = {"train_loss", "val_loss", "learning_rate", "grad_norm",
                                           "tokens_per_second"};
+constexpr const char *log_name = "log.csv", *curve_name = "loss.svg",
+                     *checkpoint_name = "checkpoint.safetensors";
+
+bool is_log(std::string_view begin) {
+  const std::string header = csv_log::header(log_name, columns);
+  return begin.starts_with(header) || header.starts_with(begin);  // cut short, perhaps
+}
 
 double seconds_now() {
   using namespace std::chrono;
@@ -80,6 +87,20 @@ void check_least(const char* field, long value, long least) {
                 "must be at least " + std::to_string(least));
 }
 
+// Whether the session has the input "rng". Error: it has one that nobody would set.
+bool checked_inputs(const session_core& s, bool trains) {
+  bool random = false;
+  for (const input_description& x : s.inputs()) {
+    if (trains && x.name == "rng")
+      random = true;
+    else if (x.name != "tokens" && x.name != "targets" && !(trains && x.name == "learning_rate"))
+      throw error("trainer", "program " + s.program_name() + ", input", x.name,
+                  trains ? "a trainer sets tokens, targets, learning_rate and rng"
+                         : "a trainer sets tokens and targets where it evaluates");
+  }
+  return random;
+}
+
 void set_number(session_core& s, const char* input, float v) {
   s.set(input, host_data(&v, dtype::f32, 1));
 }
@@ -87,7 +108,7 @@ void set_number(session_core& s, const char* input, float v) {
 }  // namespace
 
 std::string trainer::checkpoint_path(const std::string& folder) {
-  return folder + "/checkpoint.safetensors";
+  return folder + "/" + checkpoint_name;
 }
 
 trainer::trainer(session_core& train, session_core& evaluate, const text_dataset& data,
@@ -105,6 +126,8 @@ trainer::trainer(session_core& train, session_core& evaluate, const text_dataset
   check_least("visit_every", options_.visit_every, 0);
   if (train_.parameters() != evaluate_.parameters())
     throw error("trainer", "the sessions must share their parameters (session_options)");
+  random_ = checked_inputs(train_, true);
+  checked_inputs(evaluate_, false);
   const auto n = static_cast<std::size_t>(options_.batch * data.window());
   tokens_.resize(n);
   targets_.resize(n);
@@ -116,8 +139,15 @@ trainer::trainer(session_core& train, session_core& evaluate, const text_dataset
   info_.run = options_.run;
   if (options_.folder.empty()) return;
 
+  folder_ = run_folder(options_.folder);
+  folder_.require_own(log_name, is_log);
+  folder_.require_own(curve_name, is_loss_curve);
+  if (options_.fresh) {
+    folder_.require_own(checkpoint_name, is_checkpoint);
+    return;
+  }
   const std::string path = checkpoint_path(options_.folder);
-  if (options_.fresh || !std::filesystem::exists(path)) return;
+  if (!std::filesystem::exists(path)) return;
   const checkpoint old(path);
   old.require_run(options_.run);
   if (old.info().tokenizer != info_.tokenizer)
@@ -125,7 +155,11 @@ trainer::trainer(session_core& train, session_core& evaluate, const text_dataset
   if (old.info().step > options_.steps)
     throw error(path, "step", std::to_string(old.info().step),
                 "is beyond the " + std::to_string(options_.steps) + " steps of this run");
-  sampler_.restore(old.info().sampler);
+  try {
+    sampler_.restore(old.info().sampler);
+  } catch (const error& e) {
+    throw error(path, std::string("metadata sampler: ") + e.what());
+  }
   old.load(*train_.parameters());
   info_ = old.info();
 }
@@ -135,7 +169,7 @@ double trainer::take_step() {
   train_.set("tokens", tokens_);
   train_.set("targets", targets_);
   set_number(train_, "learning_rate", static_cast<float>(rate_.at(info_.step)));
-  if (options_.random) {
+  if (random_) {
     constexpr std::uint64_t mask = (1u << 30) - 1;  // see ops/dropout.hpp
     const std::int32_t key[2] = {
         static_cast<std::int32_t>(derive_seed(options_.seed, dropout_stream) & mask),
@@ -152,8 +186,9 @@ double trainer::take_step() {
   if (std::isfinite(loss) && std::isfinite(norm)) return loss;
   throw error("step " + std::to_string(info_.step), std::isfinite(loss) ? "grad_norm" : "loss",
               std::to_string(std::isfinite(loss) ? norm : loss),
-              "must be finite: lower the learning rate, or open the training session with "
-              "session_options::check to see the first operation that fails");
+              "must be finite: lower the learning rate, look for targets that are no classes, or "
+              "open the training session with session_options::check to see the first operation "
+              "that fails");
 }
 
 double trainer::validation_loss() {
@@ -171,28 +206,29 @@ double trainer::validation_loss() {
 }
 
 void trainer::save() const {
-  if (options_.folder.empty()) return;
+  if (!folder_.keeps()) return;
   checkpoint_info now = info_;
   now.sampler = sampler_.state();
   save_checkpoint(checkpoint_path(options_.folder), *train_.parameters(), now);
-  const curve curves[] = {csv_curve(file("log.csv"), "train_loss"),
-                          csv_curve(file("log.csv"), "val_loss")};
-  save_loss_curve(file("loss.svg"), curves);
+  const curve curves[] = {csv_curve(folder_.file(log_name), "train_loss"),
+                          csv_curve(folder_.file(log_name), "val_loss")};
+  save_loss_curve(folder_.file(curve_name), curves);
 }
 
 training_result trainer::run() {
   training_result r;
   recent_losses recent;
   std::optional<csv_log> log;
-  if (!options_.folder.empty()) {
-    std::error_code code;
-    std::filesystem::create_directories(options_.folder, code);
-    if (code) throw error(options_.folder, "cannot be made: " + code.message());
+  if (folder_.keeps()) {
+    const std::string path = folder_.file(log_name);
+    // What cannot be written is told before the first step, not after the last one.
+    for (const char* name : {log_name, curve_name, checkpoint_name})
+      const atomic_writer trial(folder_.file(name));
     if (info_.step == 0)
-      log.emplace(file("log.csv"), columns);
+      log.emplace(path, columns);
     else
-      log.emplace(file("log.csv"), columns, info_.step);
-    for (const double loss : csv_curve(file("log.csv"), "train_loss").value) recent.add(loss);
+      log.emplace(path, columns, info_.step);
+    for (const double loss : csv_curve(path, "train_loss").value) recent.add(loss);
   }
   const signal_guard signals(options_.catch_signals);
   const bool terminal = options_.descriptor >= 0 && ::isatty(options_.descriptor) == 1;

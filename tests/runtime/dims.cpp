@@ -72,7 +72,10 @@ TEST_CASE("evaluation faults") {
   CHECK(error_of([&] { evaluate_size(T - 4, t); }) ==
         "[dim] T-4 = 0: a size is at least 1 (T = 4)");
   const dim_binding huge[] = {{T, std::int64_t{1} << 40}};
-  CHECK(error_of([&] { evaluate(T * T, huge); }) == "[dim] T*T is beyond 64 bits");
+  CHECK(error_of([&] { evaluate(T * T, huge); }) ==
+        "[dim] T*T = T = 1099511627776: is beyond 64 bits");
+  CHECK(error_of([&] { evaluate(T * T * dim("X"), huge); }) ==
+        "[dim] T*T*X = T = 1099511627776, X = unbound: is beyond 64 bits");
 }
 
 TEST_CASE("check_bindings names the dim and the value") {
@@ -92,7 +95,8 @@ TEST_CASE("check_bindings names the dim and the value") {
   CHECK(said({{B, 2}}) ==
         "[program toy] dim T = unbound: every symbolic dim of a program needs a value");
   CHECK(said({{B, 2}, {T, 3}, {dim("F", 4), 4}}) ==
-        "[program toy] dim 4 = 4: only a symbolic dim takes a value");
+        "[program toy] binding 3, of a dim fixed at 4 = 4: only a symbolic dim takes a value; the "
+        "program's symbolic dims are B, T");
   builder half;
   half.output("y", half.tanh(half.input("x", {T / 2})));
   CHECK(error_of([&] { check_bindings(half.p, std::vector<dim_binding>{{T, 3}}); }) ==

@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <map>
+#include <thread>
 
 #include <ropewalk/runtime/parameters.hpp>
 #include <ropewalk/runtime/pool.hpp>
@@ -40,6 +42,54 @@ TEST_CASE("a start depends on seed and path, not on order, threads or size") {
   c.reset(7, three);
   CHECK(c.at("w").values() == w);
   CHECK(c.seed() == 7);
+}
+
+TEST_CASE(
+    "values are drawn when they are first read, in whatever order, and not where they are set") {
+  pool two(2);
+  const initializer normal = init_normal(0.5);
+  const std::int64_t extent[] = {40000};
+  parameter_store eager(3);
+  std::map<std::string, std::vector<double>> want;
+  for (const char* path : {"a", "b", "c"}) want[path] = start(eager, path, normal, 40000, two);
+  for (int way = 0; way < 3; ++way) {
+    parameter_store lazy(3);
+    for (const char* path : {"c", "a", "b"}) lazy.reserve(leaf(path, normal), extent);
+    const std::vector<float> given(40000, 7.0f);
+    if (way == 1) CHECK(lazy.at("b").values() == want.at("b"));
+    if (way == 2) {
+      CHECK(contains(error_of([&] { lazy.set("b", std::vector<float>(3)); }), "elements = 3"));
+      lazy.set("b", given);
+    }
+    const void* before = lazy.reserve(leaf("a", normal), extent).ref().data;
+    lazy.draw(two);
+    lazy.draw(two);
+    CHECK(lazy.at("a").ref().data == before);
+    CHECK(lazy.at("a").values() == want.at("a"));
+    CHECK(lazy.at("c").values() == want.at("c"));
+    CHECK((lazy.at("b").values() == want.at("b")) == (way < 2));
+    if (way == 2) CHECK(lazy.at("b").values() == std::vector<double>(given.begin(), given.end()));
+    lazy.reset(4, two);
+    CHECK(lazy.at("b").values() != want.at("b"));
+    lazy.reset(3, two);
+    CHECK(lazy.at("b").values() == want.at("b"));
+  }
+}
+
+TEST_CASE("sessions that run side by side draw once") {
+  parameter_store s(5), alone(5);
+  pool one(1);
+  const std::int64_t extent[] = {100000};
+  for (const char* path : {"a", "b", "c", "d"}) s.reserve(leaf(path, init_normal(1)), extent);
+  std::thread other([&] {
+    pool own(1);
+    s.draw(own);
+    CHECK(s.at("d").values() == start(alone, "d", init_normal(1), 100000, own));
+  });
+  s.draw(one);
+  const std::vector<double> a = s.at("a").values();
+  other.join();
+  CHECK(a == start(alone, "a", init_normal(1), 100000, one));
 }
 
 TEST_CASE("the distributions are what they say") {
@@ -90,5 +140,12 @@ TEST_CASE("entries and faults") {
   REQUIRE(e.size() == 3);
   CHECK((e[0].path == "h.0.attn.scale" && !e[0].state && !e[0].trainable));
   CHECK((e[1].path == "h.0.attn.weight" && !e[1].state && e[1].trainable));
+  CHECK(e[1].extent == std::vector<std::int64_t>{2, 3});
+  CHECK((e[1].type == f32 && e[2].type == i32 && e[2].extent.empty()));
+  CHECK(contains(error_of([&] {
+                   const std::int64_t wide[] = {std::int64_t{1} << 40, std::int64_t{1} << 22};
+                   s.reserve(leaf("wide", init_zeros()), wide);
+                 }),
+                 "more than 2^63 bytes"));
   CHECK((e[2].path == "step" && e[2].state && !e[2].trainable));
 }

@@ -48,7 +48,6 @@ struct tiny_run {
     if (o.steps == 0) o.steps = 20;
     o.batch = batch;
     o.seed = 9;
-    o.random = true;
     o.descriptor = -1;
     return trainer(train, evaluate, data, constant_rate(rate), o);
   }

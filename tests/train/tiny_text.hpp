@@ -27,5 +27,8 @@ inline constexpr auto train = program<"train">(
 inline constexpr auto evaluate = program<"evaluate">([] { return outputs(output<"loss">(loss)); });
 inline constexpr auto generate =
     program<"generate">([] { return outputs(output<"logits">(logits)); });
+// Evaluates with dropout: no trainer has the random key for it.
+inline constexpr auto noisy =
+    program<"noisy">([] { return outputs(output<"loss">(loss)).in_training_mode(); });
 
 }  // namespace tiny_text

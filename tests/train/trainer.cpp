@@ -152,7 +152,7 @@ TEST_CASE("a loss that is not finite names the step and leaves the checkpoint") 
   const std::string first = message_of([&] { b.with({.steps = 9}, 1e38).run(); });
   INFO(first);
   CHECK(has(first, "[step 1]"));
-  CHECK(has(first, "the first step that made a NaN"));
+  CHECK(has(first, "the first kernel that made a NaN"));
 }
 
 TEST_CASE("checkpoints of another run are refused, and nothing is written") {
@@ -186,6 +186,102 @@ TEST_CASE("checkpoints of another run are refused, and nothing is written") {
   t.run();
   CHECK(checkpoint(path).info().step == 3);
   CHECK(csv_curve(dir / "log.csv", "train_loss").step.size() == 3);
+}
+
+TEST_CASE("files of others in the folder are refused, and left as they are") {
+  const std::pair<const char*, const char*> foreign[] = {
+      {"log.csv", "step,train_loss,accuracy\n1,2,3\n"},
+      {"log.csv", "time;value"},
+      {"loss.svg", "<svg xmlns=\"http://www.w3.org/2000/svg\"><rect/></svg>"},
+      {"loss.svg", "x"},
+      {"checkpoint.safetensors", "{}"}};
+  for (const auto& [name, text] : foreign)
+    for (const bool fresh : {false, true}) {
+      scratch_folder dir;
+      write_file_atomic(dir / name, text);
+      tiny_run a;
+      const std::string message =
+          message_of([&] { a.with({.steps = 2, .folder = dir.path, .fresh = fresh}).run(); });
+      INFO(message);
+      CHECK(has(message, "[" + dir / name + "]"));
+      CHECK(read_file(dir / name) == text);
+      CHECK(dir.files() == 1);
+    }
+  // Weights that are no checkpoint, even if the run starts anew.
+  scratch_folder dir;
+  save_safetensors(dir / "checkpoint.safetensors", {}, {{"format", "pt"}});
+  const std::string before = checkpoint_in(dir);
+  tiny_run a;
+  CHECK(has(message_of([&] { a.with({.folder = dir.path, .fresh = true}); }),
+            "is not of a training"));
+  CHECK(checkpoint_in(dir) == before);
+  // What a run left behind, cut short or empty, is its own.
+  for (const char* log : {"", "step,train_l",
+                          "step,train_loss,val_loss,learning_rate,grad_norm,"
+                          "tokens_per_second\n1,2,,3,4,5\n"}) {
+    scratch_folder own;
+    write_file_atomic(own / "log.csv", log);
+    write_file_atomic(own / "loss.svg", "");
+    tiny_run b;
+    CHECK(b.with({.steps = 2, .folder = own.path}).run().step == 2);
+    tiny_run again;
+    again.with({.steps = 3, .folder = own.path, .fresh = true}).run();
+    CHECK(csv_curve(own / "log.csv", "train_loss").step.size() == 3);
+  }
+}
+
+TEST_CASE("what cannot be written is told before the first step") {
+  for (const char* name : {"log.csv", "loss.svg", "checkpoint.safetensors"})
+    for (const bool early : {false, true}) {
+      scratch_folder dir;
+      tiny_run a;
+      const std::string before = a.bits();
+      const auto block = [&] { std::filesystem::create_directory(dir / name); };
+      if (early) block();
+      const std::string message = message_of([&] {
+        trainer t = a.with({.steps = 2, .folder = dir.path});
+        if (!early) block();
+        t.run();
+      });
+      INFO(message);
+      CHECK(has(message, "[" + dir / name + "]"));
+      CHECK(has(message, "regular file"));
+      CHECK(a.bits() == before);
+    }
+}
+
+TEST_CASE("a second run in the same folder is kept out, whoever holds it") {
+  scratch_folder dir;
+  tiny_run a, b;
+  {
+    trainer first = a.with({.steps = 4, .folder = dir.path, .visit_every = 2, .visit = [&](long) {
+                              const std::string message =
+                                  message_of([&] { b.with({.folder = dir.path}); });
+                              CHECK(message == "[" + dir.path +
+                                                   "] another run is at work in this folder: wait "
+                                                   "for it, or choose another one");
+                            }});
+    CHECK(has(message_of([&] { b.with({.folder = dir.path + "/"}); }), "another run"));
+    trainer moved = std::move(first);
+    CHECK(has(message_of([&] { b.with({.folder = dir.path}); }), "another run"));
+    CHECK(moved.run().step == 4);
+    // A checkpoint can be read meanwhile.
+    CHECK(checkpoint(trainer::checkpoint_path(dir.path)).info().step == 4);
+  }
+  CHECK(b.with({.folder = dir.path}).step() == 4);
+}
+
+TEST_CASE("inputs that no trainer sets are refused") {
+  tiny_run a;
+  session_core swapped =
+      session<tiny_text::noisy>(cpu(1), tiny_sizes(a.data, batch), {.parameters = a.weights});
+  const auto refused = [&](session_core& train, session_core& evaluate) {
+    return message_of(
+        [&] { trainer(train, evaluate, a.data, constant_rate(1), {.steps = 1, .batch = batch}); });
+  };
+  CHECK(refused(a.train, a.evaluate) == "");
+  CHECK(has(refused(a.train, swapped), "program noisy, input = rng"));
+  CHECK(has(refused(a.train, a.train), "program train, input = "));
 }
 
 TEST_CASE("options out of range, and sessions that share nothing, are refused") {

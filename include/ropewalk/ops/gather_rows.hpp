@@ -1,7 +1,7 @@
 // gather_rows(table, ids): table [N, C], ids i32 [...] -> [..., C]: row ids[...] of the table (an
 // embedding). scatter_add(base, ids, src): base [N, C] with row ids[k] increased by src[k] for every
-// k, in the order of k. Each is the other's gradient. An id outside [0, N) reads row 0 as NaN-free
-// zeros and adds nothing; sessions check ids on request.
+// k, in the order of k. Each is the other's gradient. An id outside [0, N) reads
+// zeros and adds nothing; sessions refuse such ids in an input of gather_rows.
 #pragma once
 #include "ropewalk/ops/expand.hpp"
 #include "ropewalk/ops/reshape.hpp"

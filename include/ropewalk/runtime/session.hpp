@@ -19,12 +19,18 @@ struct session_options {
   // Parameters and states to share with other sessions; null: a new store with `seed`.
   std::shared_ptr<parameter_store> parameters{};
   std::uint64_t seed = 0;
-  // Look for NaN and infinity in the inputs and after every step, and stop at the first one; refuse
-  // indices that an op would ignore as out of range. Memory that no step has written yet holds NaN.
-  // Slow.
+  // Look for NaN and infinity in the inputs and after every step, and stop at the first one. Memory
+  // that no step has written yet holds NaN. Slow.
   bool check = false;
   // Measure the time of every step.
   bool profile = false;
+};
+
+// An input of a program, its dims numbers.
+struct input_description {
+  std::string name;
+  dtype type = dtype::f32;
+  std::vector<std::int64_t> extent{};
 };
 
 // The part of a session that needs no types: inputs by name, parameters by path. Not for use from
@@ -34,9 +40,9 @@ struct session_options {
 // prints these stages to stderr when a session opens.
 class session_core {
  public:
-  // Binds dims, finds the compiled kernels, allocates, and initialises parameters that are new.
-  // Errors: check_bindings(); verify(); a kernel that this binary lacks (its label, and the
-  // remedy); parameters of other sessions that do not fit.
+  // Binds dims, finds the compiled kernels, allocates; parameters that are new get their values
+  // when they are first read (parameter_store). Errors: check_bindings(); verify(); a kernel that
+  // this binary lacks (its label, and the remedy); parameters of other sessions that do not fit.
   session_core(const program_graph& program, const device& on,
                std::span<const dim_binding> bindings, const session_options& options = {});
   // The same with a schedule made elsewhere, for tests and tools.
@@ -46,14 +52,17 @@ class session_core {
   session_core& operator=(session_core&&) noexcept;
   ~session_core();
 
+  // What the program reads, in the order in which the model mentions it.
+  std::vector<input_description> inputs() const;
   // Gives an input its elements: set() copies them, bind() reads the caller's memory at every run
   // until the next set() or bind(). Errors: no such input; another element type or count.
   void set(std::string_view input, const host_data& h);
   void bind(std::string_view input, const host_data& h);
 
-  // Runs every step once. Allocates nothing. Errors: an input without a value; an index input out
-  // of range (input, position, value); with `check`, the first step that made a NaN or an infinity.
-  // After an error, outputs, states and parameters may hold values of the broken run.
+  // Runs every step once. Allocates nothing. Errors: an input without a value; an input that an op
+  // uses as indices with one out of range (input, element, value, op, range); with `check`, the
+  // first step that made a NaN or an infinity. After an error, outputs, states and parameters may
+  // hold values of the broken run.
   void run();
 
   // An output of the last run. Errors: no such output; no run yet.
@@ -67,7 +76,9 @@ class session_core {
   std::size_t arena_bytes() const;
   std::size_t steps() const;
 
-  // A line per step: device, what it does, bytes read and written; then the memory.
+  // A line per step: device, bytes read and written, what it does; then for each class of kernels
+  // the steps, floating point operations (of products and attention; "-" where they are not
+  // counted) and bytes; then the memory.
   std::string report() const;
   // A line per step, slowest first: share, mean time, runs, what it does. Error: opened without
   // `profile`.

@@ -8,6 +8,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "ropewalk/io/safetensors.hpp"
 #include "ropewalk/runtime/parameters.hpp"
@@ -51,6 +52,9 @@ class checkpoint {
   tensor_file file_;
   checkpoint_info info_;
 };
+
+// Whether a file that begins so (4 KB are enough) was made by save_checkpoint.
+bool is_checkpoint(std::string_view begin);
 
 // Only the parameters, for inference, from a checkpoint or any other safetensors file; states on
 // either side are ignored. Errors: those of tensor_file and of checkpoint::load, for parameters.

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ropewalk {
@@ -59,6 +60,8 @@ struct csv_cell {
 // that read back as the same double. Errors name the file, and the line or the column.
 class csv_log {
  public:
+  // The line that such a file begins with. Error: a name with a comma, a quote or a line end.
+  static std::string header(const std::string& path, const std::vector<std::string>& columns);
   // A new file (an old one is replaced).
   csv_log(const std::string& path, const std::vector<std::string>& columns);
   // Goes on after `resumed_step`: rows of later steps and a last row without an end (a killed run)
@@ -97,5 +100,8 @@ curve csv_curve(const std::string& path, const std::string& column);
 // Errors: a curve whose step and value differ in length; whatever the file system refuses.
 void save_loss_curve(const std::string& path, std::span<const curve> curves,
                      const std::string& title = "loss");
+
+// Whether a file that begins so was made by save_loss_curve.
+bool is_loss_curve(std::string_view begin);
 
 }  // namespace ropewalk

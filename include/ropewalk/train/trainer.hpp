@@ -14,6 +14,7 @@
 #include "ropewalk/runtime/session.hpp"
 #include "ropewalk/train/checkpoint.hpp"
 #include "ropewalk/train/data.hpp"
+#include "ropewalk/train/run_folder.hpp"
 #include "ropewalk/train/schedule.hpp"
 
 namespace ropewalk {
@@ -30,7 +31,6 @@ struct trainer_options {
   // What else must be the same for a checkpoint to be gone on from: model, dims, text. The seed,
   // the batch, the window, the tokenizer and the number of tokens are compared without being named.
   metadata_list run{};
-  bool random = false;         // the program draws random numbers: it has the input "rng"
   bool catch_signals = true;   // SIGINT and SIGTERM end the run after the step, with a checkpoint
   double progress_every = 10;  // seconds between plain progress lines, see progress_options
   int descriptor = 2;          // where they go; -1: nowhere
@@ -48,9 +48,10 @@ struct training_result {
   int signal = 0;                // that stopped the run before its last step; 0: it is complete
 };
 
-// Drives a program that minimizes (inputs "tokens", "targets" [B, T] and "learning_rate", outputs
-// "loss" and "grad_norm") and one with the output "loss" of the same inputs, which share their
-// parameters. The learning rate of step n (n = 1, 2, ...) is rate.at(n - 1).
+// Drives a program that minimizes (inputs "tokens", "targets" [B, T] and "learning_rate", with
+// dropout "rng" as well; outputs "loss" and "grad_norm") and one with the output "loss" of the same
+// tokens and targets, which share their parameters. The learning rate of step n (n = 1, 2, ...) is
+// rate.at(n - 1).
 //
 // A run with a folder that holds a checkpoint goes on from it, bit by bit as if it had not stopped.
 // log.csv has a row a step (loss, learning rate, norm of the gradient before clipping, tokens per
@@ -58,10 +59,11 @@ struct training_result {
 // validation part. A signal a second time ends the process at once, as without a trainer.
 class trainer {
  public:
-  // Opens the checkpoint, if there is one, and loads it. Errors: steps or batch < 1, other numbers
-  // negative; sessions with different parameters; a folder that cannot be made; those of
-  // checkpoint; a checkpoint of another run or of more than `steps` steps. Nothing is written
-  // before run().
+  // Takes the folder (run_folder) until it is destroyed, opens the checkpoint if there is one, and
+  // loads it. Errors: steps or batch < 1, other numbers negative; sessions with different
+  // parameters, or with inputs that the trainer does not know; those of run_folder; a log.csv,
+  // loss.svg or, with `fresh`, checkpoint that no trainer has written; those of checkpoint; a
+  // checkpoint of another run or of more than `steps` steps. No file is written before run().
   trainer(session_core& train, session_core& evaluate, const text_dataset& data,
           const lr_schedule& rate, trainer_options options);
 
@@ -78,13 +80,13 @@ class trainer {
  private:
   void save() const;
   double take_step();
-  std::string file(const char* name) const { return options_.folder + "/" + name; }
-
   session_core& train_;
   session_core& evaluate_;
   const text_dataset& data_;
   lr_schedule rate_;
   trainer_options options_;
+  run_folder folder_;
+  bool random_ = false;  // the program has the input "rng"
   random_windows sampler_;
   checkpoint_info info_;
   std::vector<std::int32_t> tokens_, targets_;  // [B, T]
