@@ -11,6 +11,7 @@
 // with the sign of the sine flipped; it saves nothing but the tables. Source: Su et al. 2021.
 #pragma once
 #include "ropewalk/ops/rope/rotate.hpp"
+#include "ropewalk/ops/rope/rows.hpp"
 #include "ropewalk/ops/rope/tables.hpp"
 
 namespace ropewalk {
@@ -151,7 +152,7 @@ struct rope_given {
   static constexpr rope_options combine() {
     rope_options o;
     (Option::apply(o), ...);
-    if (o.width == dim(0)) o.width = X::type.s[-1];
+    if (o.whole) o.width = X::type.s[-1];
     return o;
   }
   static constexpr rope_options o = combine();

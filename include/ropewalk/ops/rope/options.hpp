@@ -16,9 +16,9 @@ struct rope_options {
   rope_streams streams = rope_streams::one;
   int section[4] = {};         // pairs per stream
   bool rest_is_first = false;  // interleaved sections: the pairs left over take stream 0, not 3
-  dim width = 0;               // of the window of features; 0: the whole last axis
-  dim offset = 0;
-  std::int64_t maximum = 0;  // positions stay below; 0: not stated
+  bool whole = true;           // the window is the whole last axis
+  dim width = 0, offset = 0;   // of the window of features
+  std::int64_t maximum = 0;    // positions stay below; 0: not stated
   number magnitude = 1;
 
   constexpr dim pairs() const { return width / dim(2); }
@@ -129,7 +129,9 @@ inline constexpr ggml_rope_mode_t<Mode, S0, S1, S2, S3> ggml_rope_mode{};
 // Only `Width` features from `Offset` on are rotated. The exponent is over the window's width.
 template <dim Width, dim Offset = 0>
 struct rotary_window_t : detail::rope_setting {
-  static constexpr void apply(rope_options& o) { o.width = Width, o.offset = Offset; }
+  static constexpr void apply(rope_options& o) {
+    o.whole = false, o.width = Width, o.offset = Offset;
+  }
 };
 template <dim Width, dim Offset = 0>
 inline constexpr rotary_window_t<Width, Offset> rotary_window{};

@@ -24,9 +24,22 @@ struct rope_fault {
   constexpr explicit operator bool() const { return field != nullptr; }
 };
 
+namespace op {
+// A schedule without its type.
+struct rope_filler {
+  const char* name;
+  const void* schedule;
+  rope_fault (*fault)(const void*, std::int64_t width);
+  void (*fill)(const void*, std::span<double> f, std::int64_t width, std::int64_t length);
+};
+}  // namespace op
+
 namespace detail {
 
-constexpr bool is_finite(double x) { return x - x == 0; }
+// Comparisons only: inf - inf is no constant.
+constexpr bool is_finite(double x) {
+  return x >= -0x1.fffffffffffffp1023 && x <= 0x1.fffffffffffffp1023;
+}
 
 // The natural logarithm in constant evaluation, to 2 ulp: x = 2^k m, m in [sqrt(1/2), sqrt(2)).
 constexpr double natural_log(double x) {
@@ -72,10 +85,10 @@ struct rope_rules {  // the first rule that is broken stays
                                  std::int64_t w, bool positive_only) {
     require(N > 0, field, 0, "must not be empty");
     require(w == 0 || w == 2 * static_cast<std::int64_t>(N), field, static_cast<double>(N),
-            "must have one number per pair, width / 2");
+            "must have width / 2 numbers");
     for (const double v : list)
       require(is_finite(v) && (v > 0 || !positive_only), field, v,
-              positive_only ? "must hold positive finite numbers" : "must hold finite numbers");
+              positive_only ? "must hold positive numbers" : "must hold finite numbers");
     return *this;
   }
 };

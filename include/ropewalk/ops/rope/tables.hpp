@@ -30,13 +30,6 @@ constexpr const auto& schedule_of() {
 
 namespace op {
 
-// A schedule without its type.
-struct rope_filler {
-  const char* name;
-  const void* schedule;
-  rope_fault (*fault)(const void*, std::int64_t width);
-  void (*fill)(const void*, std::span<double> f, std::int64_t width, std::int64_t length);
-};
 // codegen/rope/ops.cpp. Errors: an argument of the schedule that breaks a rule at this width.
 void fill_frequencies(const rope_filler& s, const kernel_call& c);
 void fill_frequencies(const rope_filler& s, const reference_call& c);
@@ -121,9 +114,10 @@ struct stream_positions_family {
     const scalar q = l.apply(scalar_op::mod, {l.index(rank - 1), whole(a[1] + a[2] + a[3] + a[4])});
     if (a[0] == static_cast<std::int64_t>(rope_streams::interleaved_sections)) {
       const scalar r = l.apply(scalar_op::mod, {q, whole(3)});
-      scalar v = stream(a[5] != 0 || l.type(0).s[0] == dim(3) ? 0 : 3);
+      // Without a fourth stream no pair is left over (rope_sections_fit).
+      scalar v = stream(a[5] != 0 || l.type(0).s[0].n < 4 ? 0 : 3);
       for (int s = 0; s < 3; ++s)
-        v = select(r == whole(s) && q < whole(3 * a[1 + s]), stream(s), v);
+        if (a[1 + s] != 0) v = select(r == whole(s) && q < whole(3 * a[1 + s]), stream(s), v);
       return v;
     }
     // From the last section that is not empty down.

@@ -1,0 +1,11 @@
+// An original context that is not positive.
+// expect: rope_schedule_refuses<
+// expect: rope_dynamic_ntk
+// expect: original_context
+// expect: must be positive and finite
+#include <ropewalk/ropewalk.hpp>
+
+using namespace ropewalk;
+inline constexpr dim B{"B"}, T{"T"};
+inline constexpr auto q = input<"q", f32, B, 6, T, 64>;
+inline constexpr auto y = rope(q, half_split, frequencies<rope_dynamic_ntk{.factor = 2, .original_context = 0}>);  // here
