@@ -45,10 +45,10 @@ std::string refusal(const Schedule& s) {
   return "nothing was thrown";
 }
 
-constexpr dim w{"W"};
+constexpr dim N{"N"};
 constexpr auto symbolic = program<"symbolic">([] {
   return outputs(
-      output<"out">(rope(x<3, w>, half_split, frequencies<ropewalk::rope_ntk{.factor = 2}>)));
+      output<"out">(rope(x<3, N>, half_split, frequencies<ropewalk::rope_ntk{.factor = 2}>)));
 });
 
 const std::vector<double> shorts(short_factors.begin(), short_factors.end());
@@ -196,7 +196,7 @@ TEST_CASE("a schedule refuses what breaks a rule: argument, value, rule") {
 
 TEST_CASE("a width known when a session opens is checked there") {
   const auto run = [&](std::int64_t n) -> std::string {
-    const dim_binding dims[] = {{w, n}};
+    const dim_binding dims[] = {{N, n}};
     try {
       evaluate_reference(flatten(symbolic.table(), dims), dims, {{"x", filled({3, n}, 1)}});
     } catch (const error& e) {
