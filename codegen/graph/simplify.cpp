@@ -1,6 +1,7 @@
 // Rewrites of the graph that keep every value. What an op amounts to is seen in its lowering, so
 // the rules hold for every op: a node that loads one input as it is (x * 1, x + 0, a cast, reshape
-// or expand to the same type) is that input; a scalar whose lowering is a number is a constant.
+// or expand to the same type) is that input; a scalar whose lowering is a number is a constant. Ops
+// that can leave results out (op_info::wanted_results) are told what is read.
 #include <ropewalk/graph/schedule.hpp>
 #include <ropewalk/ops/expand.hpp>
 #include <ropewalk/ops/matmul.hpp>
@@ -26,10 +27,18 @@ class simplifier {
     for (int k = p_.g.size() - 1; k >= 0; --k)
       if (wanted[static_cast<std::size_t>(k)])
         for (int i : p_.g[k].in) wanted[static_cast<std::size_t>(i)] = 1;
-    to_.assign(static_cast<std::size_t>(p_.g.size()), -1);
+    std::vector<std::int64_t> read(static_cast<std::size_t>(p_.g.size()), 0);  // bits of results
     for (int k = 0; k < p_.g.size(); ++k)
-      if (wanted[static_cast<std::size_t>(k)])
-        to_[static_cast<std::size_t>(k)] = rewritten(p_.g[k]);
+      if (const graph_node& n = p_.g[k]; wanted[static_cast<std::size_t>(k)] && n.op == &pick_info)
+        read[static_cast<std::size_t>(n.in[0])] |= std::int64_t{1} << n.a.i[0];
+    to_.assign(static_cast<std::size_t>(p_.g.size()), -1);
+    for (int k = 0; k < p_.g.size(); ++k) {
+      if (!wanted[static_cast<std::size_t>(k)]) continue;
+      graph_node n = p_.g[k];
+      if (n.op->wanted_results >= 0)
+        n.a.i[n.op->wanted_results] &= read[static_cast<std::size_t>(k)];
+      to_[static_cast<std::size_t>(k)] = rewritten(std::move(n));
+    }
     r_.name = p_.name;
     for (const program_output& o : p_.outputs)
       r_.outputs.push_back({o.name, in_memory(at(o.node))});

@@ -39,6 +39,7 @@ constexpr op_info make_op_info() {
   if constexpr (requires(const kernel_call& c) { Op::kernel(c); }) r.kernel = &Op::kernel;
   if constexpr (requires(const kernel_call& c) { Op::workspace(c); }) r.workspace = &Op::workspace;
   if constexpr (requires { Op::strided_inputs; }) r.strided_inputs = Op::strided_inputs;
+  if constexpr (requires { Op::wanted_results; }) r.wanted_results = Op::wanted_results;
   if constexpr (requires { Op::wants_scope; }) r.wants_scope = Op::wants_scope;
   r.result = &Op::result;
   return r;

@@ -77,6 +77,9 @@ struct op_info {
   bool strided_inputs = false;
   // The type of result k from the operands' types: the shape rule.
   tensor_type (*result)(const attrs&, const tensor_type* in, int n, int k) = nullptr;
+  // kernel: a.i[wanted_results] has bit k where result k is wanted. The pass `simplify` clears the
+  // bits of results that nothing reads; `result` then gives them one element. -1: all are made.
+  int wanted_results = -1;
   // Whether the node's identity includes where it stands (dropout): i[5] is a hash of its scope.
   bool wants_scope = false;
 };

@@ -1,0 +1,14 @@
+// A mask of another number of keys.
+// expect: attention_option_does_not_fit<
+// expect: mask
+// expect: [T, 5]
+// expect: [B, 6, T, T]
+#include <ropewalk/ropewalk.hpp>
+
+using namespace ropewalk;
+inline constexpr dim B{"B"}, T{"T"};
+inline constexpr auto q = input<"q", f32, B, 6, T, 64>;
+inline constexpr auto k = input<"k", f32, B, 2, T, 64>;
+inline constexpr auto v = input<"v", f32, B, 2, T, 64>;
+inline constexpr auto m = input<"m", f32, T, 5>;
+inline constexpr auto y = attention(q, k, v, mask(m));  // here

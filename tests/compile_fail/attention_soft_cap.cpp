@@ -1,0 +1,11 @@
+// A cap that is not positive.
+// expect: soft_cap_not_positive<
+// expect: [B, 6, T, 64]
+#include <ropewalk/ropewalk.hpp>
+
+using namespace ropewalk;
+inline constexpr dim B{"B"}, T{"T"};
+inline constexpr auto q = input<"q", f32, B, 6, T, 64>;
+inline constexpr auto k = input<"k", f32, B, 2, T, 64>;
+inline constexpr auto v = input<"v", f32, B, 2, T, 64>;
+inline constexpr auto y = attention(q, k, v, soft_cap<0.0>);  // here

@@ -1,0 +1,73 @@
+// attention: the CPU kernels equal the reference for random combinations of options, in every
+// instruction set and element type, for any number of threads.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "attention_calls.hpp"
+
+using namespace cases;
+using namespace ropewalk;
+
+namespace {
+
+constexpr int combinations = 240;
+
+// Half a unit in the last place of a value between 1 and 2: what storing a result adds.
+double rounding(dtype d) { return d == f16 ? 0x1p-11 : d == bf16 ? 0x1p-8 : 0; }
+
+// Each result within the tolerance of its largest magnitude, and of `least` at least: gradients are
+// sums of terms of order 1 (those of mask, slopes, sinks and scale of more and larger ones) that
+// may cancel; a log-sum-exp is as exact as the scores are.
+void compare(const attention_results& got, const attention_results& want, double computed, dtype d,
+             dtype kv) {
+  double tolerance = computed, least = 1;
+  const auto check = [&](const char* name, const dense& a, const dense& b) {
+    INFO(std::string(name));
+    REQUIRE(a.v.size() == b.v.size());
+    double largest = least, error = 0;
+    for (std::size_t i = 0; i < a.v.size(); ++i) {
+      if (std::isfinite(b.v[i])) largest = std::max(largest, std::fabs(b.v[i]));
+      if (a.v[i] == b.v[i]) continue;
+      const double e = std::fabs(a.v[i] - b.v[i]);
+      error = e <= error ? error : e;
+    }
+    CHECK(error <= tolerance * largest);
+  };
+  check("lse", got.lse, want.lse);
+  const char* names[] = {"d_q", "d_k", "d_v", "d_mask", "d_slopes", "d_sinks", "d_scale"};
+  // Backward reads the rounded result: out only enters D, the sum of out * d_out.
+  for (std::size_t k = 3; k < 7; ++k) check(names[k], got.d[k], want.d[k]);
+  least = 0.1, tolerance = computed + rounding(d);
+  check("out", got.out, want.out), check("d_q", got.d[0], want.d[0]);
+  tolerance = computed + rounding(kv);
+  check("d_k", got.d[1], want.d[1]), check("d_v", got.d[2], want.d[2]);
+}
+
+void agree(unsigned seed, dtype d, dtype kv, double tolerance) {
+  pool one(1), three(3);
+  std::mt19937 r(seed);
+  for (int i = 0; i < combinations; ++i) {
+    attention_instance x = random_attention(r);
+    x.round(d, kv);
+    CAPTURE(i);
+    CAPTURE(x.text());
+    const attention_results want = x.reference();
+    for (const isa set : supported_isas()) {
+      CAPTURE(std::string(isa_name(set)));
+      const attention_results a = x.kernel(one, set, d, kv), b = x.kernel(three, set, d, kv);
+      compare(a, want, tolerance, d, kv);
+      CHECK(a.out.v == b.out.v);
+      CHECK(a.lse.v == b.lse.v);
+      for (std::size_t k = 0; k < 7; ++k) CHECK(a.d[k].v == b.d[k].v);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("attention kernels in f64 are the reference") { agree(21, f64, f64, 1e-12); }
+TEST_CASE("attention kernels in f32 agree with the reference") { agree(22, f32, f32, 1e-5); }
+TEST_CASE("attention kernels with keys and values of f16") { agree(23, f32, f16, 1e-5); }
+TEST_CASE("attention kernels with keys and values of bf16") { agree(24, f32, bf16, 1e-5); }
