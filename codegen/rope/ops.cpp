@@ -1,4 +1,5 @@
 // The ops of rope's tables that have kernels of their own.
+#include <algorithm>
 #include <string>
 
 #include "ropewalk/ops/rope/tables.hpp"
@@ -21,12 +22,11 @@ void fill(const rope_filler& s, const attrs& a, std::span<double> f, std::int64_
     s.fill(s.schedule, f, width, length);
     return;
   }
-  std::int64_t longest = 0;
-  for (int k = 1; k <= 4; ++k) longest = std::max(longest, a.i[k]);
-  std::vector<double> section(static_cast<std::size_t>(longest));
-  s.fill(s.schedule, section, width, length);
-  for (std::size_t i = 0; i < f.size(); ++i)
-    f[i] = section[static_cast<std::size_t>(place_of_pair(a, static_cast<std::int64_t>(i)).within)];
+  // The longest section first; then every pair takes its place in its section, none to the right.
+  const std::size_t longest = static_cast<std::size_t>(*std::max_element(a.i + 1, a.i + 5));
+  s.fill(s.schedule, f.first(std::min(longest, f.size())), width, length);
+  for (std::size_t i = f.size(); i-- > 0;)
+    f[i] = f[static_cast<std::size_t>(place_of_pair(a, static_cast<std::int64_t>(i)).within)];
 }
 
 void check_position(std::int64_t p, std::size_t element, std::int64_t maximum) {

@@ -67,9 +67,10 @@ void rope_yarn::fill(std::span<double> f, std::int64_t width, std::int64_t) cons
   const wide last = static_cast<double>(width - 1);
   low = clamp(low, 0.0, last), high = clamp(high, 0.0, last);
   if (!(low < high)) high = low + 0.001;
+  const wide slope = wide(1) / (high - low), shrink = wide(1) / factor - 1.0;
   fill_powers(f, log(wide(base)), width, [&](std::size_t i, const wide& p) {
-    const wide r = clamp((wide(static_cast<double>(i)) - low) / (high - low), 0.0, 1.0);
-    return p * (r / factor + (wide(1) - r));
+    const wide r = clamp((wide(static_cast<double>(i)) - low) * slope, 0.0, 1.0);
+    return p * (r * shrink + 1.0);  // r / factor + (1 - r)
   });
 }
 
@@ -95,10 +96,10 @@ void rope_ggml::fill(std::span<double> f, std::int64_t width, std::int64_t) cons
     const wide last = static_cast<double>(width - 1);
     if (last < high) high = last;
   }
-  const wide span = high - low < wide(0.001) ? wide(0.001) : high - low;
+  const wide slope = wide(1) / (high - low < wide(0.001) ? wide(0.001) : high - low);
   fill_powers(f, log(wide(freq_base)), width, [&](std::size_t i, const wide& p) {
     if (ext_factor == 0) return p * freq_scale;
-    const wide r = wide(1) - clamp((wide(static_cast<double>(i)) - low) / span, 0.0, 1.0);
+    const wide r = wide(1) - clamp((wide(static_cast<double>(i)) - low) * slope, 0.0, 1.0);
     const wide mix = r * ext_factor;
     return p * ((wide(1) - mix) * freq_scale + mix);
   });
