@@ -28,7 +28,10 @@ const leaf_set pairs[] = {
     {beside_scores.table(), {{"lengths", two_lengths}}},
     {beside_structure.table(),
      {{"documents", {{4}, {0, 3, 3, 7}}}, {"start", {{2}, {2, 1}}}, {"rng", {{2}, {5, 9}}}}},
-    {beside_two_sided.table(), {{"lengths", one_length}}}};
+    {beside_two_sided.table(), {{"lengths", one_length}}},
+    {beside_rope.table(), {{"start", {{2}, {4, 1}}}}}};
+const values second_structure = {
+    {"documents", {{3}, {0, 3, 5}}}, {"start", {{1}, {1}}}, {"rng", {{2}, {5, 9}}}};
 
 values run(const program_table& t, unsigned seed, const values& more,
            std::span<const dim_binding> bindings = {}) {
@@ -69,6 +72,7 @@ TEST_CASE("attention in programs: gradients match central differences") {
 
 TEST_CASE("gradients of attention's gradients match central differences") {
   check_gradients(attention_second.table());
+  check_gradients(attention_second_structure.table(), {}, second_structure);
 }
 
 TEST_CASE("alibi slopes of a symbolic number of heads are those of a fixed one") {
@@ -132,6 +136,7 @@ TEST_CASE("compiled kernels of attention in programs match the reference") {
   check_kernels(attention_only_q.table());
   for (const leaf_set& l : pairs) check_kernels(l.table, {}, l.more);
   check_kernels(attention_second.table());
+  check_kernels(attention_second_structure.table(), {}, second_structure);
   check_kernels(attention_dropped.table(), {}, keyed);
   check_kernels(attention_kept.table());
   check_kernels(attention_symbolic.table(), {}, {{"lengths", one_length}}, symbols);

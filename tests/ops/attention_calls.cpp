@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstring>
 
 #define ROPEWALK_ISA_NAMESPACE attention_test  // to_f16 and the like
@@ -278,6 +279,16 @@ attention_instance random_attention(std::mt19937& r) {
     dense at = filled({coin() ? b : 1}, 0);
     for (double& v : at.v) v = static_cast<double>(any(0, tk - tq));
     x.set(kind::start, at);
+  }
+  if (tk >= tq && dk >= 2 && coin(3)) {  // tables of a magnitude of its own
+    const std::int64_t pairs = any(1, dk / 2), offset = 2 * any(0, dk / 2 - pairs);
+    const dense angle = random_dense({tk, pairs}, r, -3, 3);
+    dense cosine = angle, sine = angle;
+    for (double& v : cosine.v) v = 1.2 * std::cos(v);
+    for (double& v : sine.v) v = 1.2 * std::sin(v);
+    x.set(kind::cosine, cosine), x.set(kind::sine, sine);
+    x.a.d[1] = dim(offset);
+    x.flag(op::attention_interleaved, coin());
   }
   if (coin(4)) {
     x.a.f[2] = 0.3;

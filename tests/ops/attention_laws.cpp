@@ -180,7 +180,9 @@ TEST_CASE("attention: a constant on a row's final scores changes nothing but its
 TEST_CASE("attention: permuting keys with their values and masks changes nothing") {
   for_random(4, combinations, [&](attention_instance& x, std::mt19937& r) {
     x.flag(op::attention_causal, false), x.window(0);
-    for (const kind k : {kind::lengths, kind::documents, kind::start, kind::dropout}) x.remove(k);
+    for (const kind k :
+         {kind::lengths, kind::documents, kind::start, kind::dropout, kind::cosine, kind::sine})
+      x.remove(k);
     if (!x.has(kind::mask)) x.remove(kind::slopes);
     attention_instance y = x;
     std::vector<std::int64_t> order;
@@ -326,7 +328,8 @@ TEST_CASE(
 
 TEST_CASE("attention: packed documents are the documents one by one") {
   for_random(10, combinations, [&](attention_instance& x, std::mt19937&) {
-    for (const kind k : {kind::start, kind::dropout, kind::lengths, kind::mask, kind::slopes})
+    for (const kind k : {kind::start, kind::dropout, kind::lengths, kind::mask, kind::slopes,
+                         kind::cosine, kind::sine})
       x.remove(k);
     if (!x.has(kind::documents) || x.tq() != x.tk()) {
       x.q = x.k;  // as many queries as keys
@@ -368,6 +371,47 @@ TEST_CASE("attention: dropout drops its share, keeps the mean, and stands still"
   CHECK(difference(x.reference().out, dropped.out) > 0.01);
 }
 
+TEST_CASE("attention: fused rope is the rotation of q and k, and turns their gradients back") {
+  int rotated = 0;
+  for_random(13, combinations, [&](attention_instance& x, std::mt19937&) {
+    if (!x.has(kind::cosine)) return;
+    const attention_results fused = x.reference();
+    const dense c = x.operand(kind::cosine), s = x.operand(kind::sine);
+    const std::int64_t pairs = c.extent[1], offset = x.a.d[1].n;
+    const bool interleaved = x.flag(op::attention_interleaved);
+    // Every pair (u, w) of row j becomes (u cos - sign w sin, w cos + sign u sin).
+    const auto turn = [&](dense& t, bool queries, double sign) {
+      for (std::int64_t b = 0; b < t.extent[0]; ++b)
+        for (std::int64_t h = 0; h < t.extent[1]; ++h)
+          for (std::int64_t j = 0; j < t.extent[2]; ++j)
+            for (std::int64_t i = 0; i < pairs; ++i) {
+              std::int64_t p = j;
+              if (queries && x.has(kind::start)) {
+                const dense& first = x.operand(kind::start);
+                p += static_cast<std::int64_t>(
+                    first.v[first.v.size() == 1 ? 0 : static_cast<std::size_t>(b)]);
+              } else if (queries) {
+                p += x.tk() - x.tq();
+              }
+              const auto at_table = static_cast<std::size_t>(p * pairs + i);
+              double& u = at(t, b, h, j, offset + (interleaved ? 2 * i : i));
+              double& w = at(t, b, h, j, offset + (interleaved ? 2 * i + 1 : i + pairs));
+              const double u0 = u, w0 = w;
+              u = u0 * c.v[at_table] - sign * w0 * s.v[at_table];
+              w = w0 * c.v[at_table] + sign * u0 * s.v[at_table];
+            }
+    };
+    attention_instance y = x;
+    y.remove(kind::cosine), y.remove(kind::sine);
+    turn(y.q, true, 1), turn(y.k, false, 1);
+    attention_results plain = y.reference();
+    turn(plain.d[0], true, -1), turn(plain.d[1], false, -1);
+    CHECK(difference(plain, fused) <= 1e-13);
+    ++rotated;
+  });
+  CHECK(rotated > 50);
+}
+
 TEST_CASE("attention: values that break a rule at run time are refused by name") {
   std::mt19937 r(12);
   attention_instance x;
@@ -391,6 +435,12 @@ TEST_CASE("attention: values that break a rule at run time are refused by name")
           "[attention] documents[2] = 2: must be from 3 to the number of keys, 5");
   refused(kind::documents, {{2}, {0, 6}},
           "[attention] documents[1] = 6: must be from 0 to the number of keys, 5");
+  attention_instance more = x;  // queries than keys
+  more.q = random_dense({2, 1, 6, 2}, r), more.d_out = random_dense({2, 1, 6, 2}, r);
+  more.set(kind::cosine, filled({5, 1}, 1)), more.set(kind::sine, filled({5, 1}, 0));
+  CHECK_THROWS_WITH_AS(
+      more.reference(),
+      "[attention] queries = 6: fused_rope has tables of the keys' positions, so at most 5", error);
   x.flag(op::attention_has_window, true);  // a symbolic window that came out as 0
   CHECK_THROWS_WITH_AS(x.reference(), "[attention] sliding_window = 0: must be at least 1", error);
 }

@@ -3,6 +3,7 @@
 #pragma once
 #include <ropewalk/ops/attention.hpp>
 #include <ropewalk/ops/cast.hpp>
+#include <ropewalk/ops/rope.hpp>
 #include <ropewalk/ops/sum.hpp>
 
 #include "leaves.hpp"
@@ -54,13 +55,17 @@ inline constexpr auto attention_only_q = program<"attention_only_q">([] {
 });
 
 // The op and its composition side by side, and the gradients of both.
+template <attention_options O, class List>
+struct composed_call;
+template <attention_options O, class... In>
+struct composed_call<O, list<In...>> {
+  using type = call_t<composed::attention<O>, "", In...>;
+};
 template <class Q, class K, class V, class... Option>
 constexpr auto composed_attention(const Q&, const K&, const V&, const Option&...) {
-  constexpr attention_options o = ropewalk::detail::combine_options<Option...>();
   using node = decltype(ropewalk::detail::attention_node<Q, K, V, Option...>());
-  return []<class... In>(list<In...>) {
-    return call_t<composed::attention<o>, "", In...>{};
-  }(inputs_of<node>{});
+  return typename composed_call<ropewalk::detail::combine_options<Option...>(),
+                                inputs_of<node>>::type{};
 }
 template <class... Option>
 constexpr auto beside(const Option&...) {
@@ -99,6 +104,28 @@ inline constexpr auto beside_structure = program<"beside_structure">([] {
 inline constexpr auto beside_two_sided = program<"beside_two_sided">(
     [] { return beside(sliding_window<2>, alibi<4.0>, lengths(length<1>), sinks(sink<6>)); });
 
+// rope fused into attention, and before it.
+inline constexpr auto beside_rope = program<"beside_rope">([] {
+  constexpr auto a = q<2, 4, 3, 6>;
+  constexpr auto b = k<2, 2, 7, 6>;
+  constexpr auto c = v<2, 2, 7, 5>;
+  constexpr auto first = input<"start", i32, 2>;
+  constexpr auto f = input<"f", f32, 2>;
+  auto positions = reshape<2, 1>(first) + iota<3>;
+  auto y = attention(a, b, c, causal, start(first),
+                     fused_rope(interleaved, frequencies_from(f), rotary_window<4, 2>));
+  auto z = attention(rope(a, positions, interleaved, frequencies_from(f), rotary_window<4, 2>),
+                     rope(b, interleaved, frequencies_from(f), rotary_window<4, 2>), c, causal,
+                     start(first));
+  constexpr input_t<"d_out", shp_of<decltype(y)>, f32> ct{};
+  return outputs(
+      output<"out">(y), output<"composed_out">(z), output<"d_q">(vector_jacobian(y, ct, a)),
+      output<"composed_d_q">(vector_jacobian(z, ct, a)), output<"d_k">(vector_jacobian(y, ct, b)),
+      output<"composed_d_k">(vector_jacobian(z, ct, b)), output<"d_v">(vector_jacobian(y, ct, c)),
+      output<"composed_d_v">(vector_jacobian(z, ct, c)), output<"d_f">(vector_jacobian(y, ct, f)),
+      output<"composed_d_f">(vector_jacobian(z, ct, f)));
+});
+
 // Pulled back once, as a function of every operand.
 inline constexpr auto attention_second = program<"attention_second">([] {
   constexpr auto a = q<1, 2, 3, 2>;
@@ -114,6 +141,26 @@ inline constexpr auto attention_second = program<"attention_second">([] {
                  output<"d_k">(grad(pulled, b)), output<"d_v">(grad(pulled, c)),
                  output<"d_mask">(grad(pulled, bias<3, 4>)), output<"d_g">(grad(pulled, g)),
                  output<"d_sinks">(grad(pulled, sink<2>)));
+});
+
+inline constexpr auto attention_second_structure = program<"attention_second_structure">([] {
+  constexpr auto a = q<1, 2, 3, 4>;
+  constexpr auto b = k<1, 1, 5, 4>;
+  constexpr auto c = v<1, 1, 5, 2>;
+  constexpr auto g = input<"g", f32, 1, 2, 3, 2>;
+  auto pulled = let([=] {
+    auto z = attention(a, b, c, sliding_window<3>, slopes(slope<2>), scaled_by(scale),
+                       documents(input<"documents", i32, 3>), start(input<"start", i32, 1>),
+                       fused_rope(half_split), attention_dropout<"drop", 0.3>);
+    return sum(vector_jacobian(z, g, b) * w<1, 1, 5, 4>) +
+           sum(vector_jacobian(z, g, slope<2>) * input<"u", f32, 2>) +
+           sum(vector_jacobian(z, g, scale));
+  });
+  return outputs(output<"out">(pulled), output<"d_q">(grad(pulled, a)),
+                 output<"d_k">(grad(pulled, b)), output<"d_v">(grad(pulled, c)),
+                 output<"d_g">(grad(pulled, g)), output<"d_slopes">(grad(pulled, slope<2>)),
+                 output<"d_scale">(grad(pulled, scale)))
+      .in_training_mode();
 });
 
 // Dropout in two layers and beside them.

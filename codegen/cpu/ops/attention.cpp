@@ -125,6 +125,7 @@ struct arguments {
   void rope() {
     const tensor_ref* cosine = input(attention_operand::cosine);
     if (cosine == nullptr) return;
+    check_attention_rope(a.tq, a.tk);
     a.rope.cosine = address<const void*>(*cosine);
     a.rope.sine = address<const void*>(*input(attention_operand::sine));
     a.rope.row = static_cast<long>(cosine->stride[0]);

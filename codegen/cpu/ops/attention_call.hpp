@@ -60,6 +60,12 @@ void check_attention_documents(std::int64_t n, std::int64_t tk, F value) {
   }
 }
 
+inline void check_attention_rope(std::int64_t tq, std::int64_t tk) {
+  if (tq > tk)
+    throw error("attention", "queries", std::to_string(tq),
+                "fused_rope has tables of the keys' positions, so at most " + std::to_string(tk));
+}
+
 // The factor of the probability of key n in row (b H + h) Tq + j, with dropout p.
 inline double attention_keep_factor(std::uint64_t key, double p, std::int64_t row, std::int64_t n) {
   const philox_block b =

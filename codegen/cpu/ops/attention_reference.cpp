@@ -51,6 +51,7 @@ class dense_attention {
     if (lengths_) check_attention_lengths(size(lengths_), s_.tk, values(lengths_));
     if (start_) check_attention_start(size(start_), s_.tq, s_.tk, values(start_));
     if (documents_) check_attention_documents(size(documents_), s_.tk, values(documents_));
+    if (operand(attention_operand::cosine)) check_attention_rope(s_.tq, s_.tk);
     q_ = rotated(0, s_.heads, s_.tq, 1), k_ = rotated(1, s_.groups, s_.tk, 1);
   }
 

@@ -10,7 +10,8 @@
 //   seen or not                 causal, sliding_window<W>, lengths(expr), documents(expr);
 //                               start(expr) puts row 0 elsewhere
 //   softmax                     sinks(expr): a logit more; attention_dropout<"name", P>
-// (support/attention_options.hpp). A row that sees no key gives 0 and has no gradient; a key or
+// fused_rope(options...) rotates q and k where they are read. (support/attention_options.hpp,
+// support/attention_rope.hpp.) A row that sees no key gives 0 and has no gradient; a key or
 // value that a row does not see does not reach it, whatever it holds. Gradients in q, k, v, mask,
 // slopes, sinks and scaled_by, those that are asked for. Saved for backward: the result and the
 // row's log-sum-exp, in f32 (f64 for f64); memory is linear in T. Backward: two passes (d_k and d_v
@@ -18,8 +19,14 @@
 // Sources: Dao et al. 2022 (FlashAttention); docs/attention.md.
 #pragma once
 #include "ropewalk/ops/support/attention_composed.hpp"
+#include "ropewalk/ops/support/attention_rope.hpp"
 
 namespace ropewalk {
+
+namespace composed {
+template <attention_options O>
+struct unfused;
+}
 
 namespace op {
 
@@ -112,22 +119,32 @@ struct attention_backward;
 template <attention_options O>
 struct attention : attention_family {
   static constexpr attrs attributes = attention_attrs(O);
+  static constexpr int inputs = attention_inputs(attributes);
   template <int J>
   static constexpr auto grad(auto s) {
     constexpr int result = attention_gradient_of<O>(J);
-    if constexpr (result < 0) {
+    if constexpr (J == attention_input(attributes, attention_operand::cosine) ||
+                  J == attention_input(attributes, attention_operand::sine)) {
+      return tables<J>(s, std::make_index_sequence<inputs>());
+    } else if constexpr (result < 0) {
       return no_gradient{};
     } else {
       constexpr dtype type = decltype(s.template in<J>())::type.d;
       return ropewalk::cast<type>(
-          pick<result,
-               decltype(backward(s, std::make_index_sequence<attention_inputs(attributes)>()))>{});
+          pick<result, decltype(backward(s, std::make_index_sequence<inputs>()))>{});
     }
   }
   template <std::size_t... I>
   static constexpr auto backward(auto s, std::index_sequence<I...>) {
     return make<attention_backward<O>>(s.template in<static_cast<int>(I)>()..., s.template out<0>(),
                                        s.template out<1>(), s.template cotangent<0>());
+  }
+  // Learned tables of a fused rope get their gradient as those of rope() before attention do.
+  template <int J, std::size_t... I>
+  static constexpr auto tables(auto s, std::index_sequence<I...>) {
+    return call_t<vjp<composed::unfused<O>, inputs, J>, "",
+                  decltype(s.template in<static_cast<int>(I)>())...,
+                  decltype(s.template cotangent<0>())>{};
   }
 };
 
@@ -209,6 +226,38 @@ struct not_an_attention_option : mistake<Q> {
 };
 
 namespace detail {
+template <class Op, class List>
+struct node_of;
+template <class Op, class... In>
+struct node_of<Op, list<In...>> {
+  using type = node<Op, In...>;
+};
+}  // namespace detail
+
+namespace composed {
+// What attention with a fused rope is: rope, then attention.
+template <attention_options O>
+struct unfused {
+  static constexpr const char* name = "attention_unfused";
+  static constexpr attention_options plain = [] {
+    attention_options o = O;
+    o.operands &= ~(1 << static_cast<int>(attention_operand::cosine) |
+                    1 << static_cast<int>(attention_operand::sine));
+    return o;
+  }();
+  template <class Q, class K, class V, class... In>
+  static constexpr auto apply(Q q, K k, V, In...) {
+    constexpr list<In...> more{};
+    auto a = attention<O>::template rotated_rows<K::type.s[-2]>(q, more);
+    auto b = attention<O>::rotated(k, more);
+    using rest = boost::mp11::mp_take_c<list<In...>, sizeof...(In) - 2>;  // the tables are last
+    using operands = boost::mp11::mp_append<list<decltype(a), decltype(b), V>, rest>;
+    return pick<0, typename detail::node_of<op::attention<plain>, operands>::type>{};
+  }
+};
+}  // namespace composed
+
+namespace detail {
 
 template <class Q, class K, class V>
 constexpr bool attention_fits() {
@@ -216,7 +265,8 @@ constexpr bool attention_fits() {
   if ((q.rank != 3 && q.rank != 4) || k.rank != q.rank || v.rank != q.rank) return false;
   if (q.rank == 4 && !(q[0] == k[0] && q[0] == v[0])) return false;
   if (!(q[-1] == k[-1]) || !(k[-2] == v[-2]) || !(k[-3] == v[-3])) return false;
-  return !q[-3].fixed() || !k[-3].fixed() || q[-3].n % k[-3].n == 0;
+  const bool known = q[-3].fixed() && k[-3].fixed() && k[-3].n != 0;
+  return !known || q[-3].n % k[-3].n == 0;
 }
 constexpr bool attention_dtypes_fit(dtype q, dtype k, dtype v) {
   if (!is_floating(q) || !is_floating(k) || k != v) return false;
@@ -296,18 +346,12 @@ constexpr attention_options combine_options() {
   return o;
 }
 
-template <class Op, class List>
-struct node_of;
-template <class Op, class... In>
-struct node_of<Op, list<In...>> {
-  using type = node<Op, In...>;
-};
-template <class Operands, class Q, class... Option>
+template <class Operands, class Q, class K, class... Option>
 struct attention_operand_list;
-template <std::size_t... Kind, class Q, class... Option>
-struct attention_operand_list<std::index_sequence<Kind...>, Q, Option...> {
-  template <attention_operand K>
-  using of_kind = boost::mp11::mp_append<list<>, typename Option::template operand<K, Q>...>;
+template <std::size_t... Kind, class Q, class K, class... Option>
+struct attention_operand_list<std::index_sequence<Kind...>, Q, K, Option...> {
+  template <attention_operand Of>
+  using of_kind = boost::mp11::mp_append<list<>, typename Option::template operand<Of, Q, K>...>;
   using type = boost::mp11::mp_append<list<>, of_kind<static_cast<attention_operand>(Kind)>...>;
 };
 // The node of q, k, v and the options' expressions, in the order of attention_operand.
@@ -318,7 +362,7 @@ constexpr auto attention_node() {
     return node<op::attention<o>, Q, K, V>{};
   } else {
     using operands = typename attention_operand_list<std::make_index_sequence<attention_operands>,
-                                                     Q, Option...>::type;
+                                                     Q, K, Option...>::type;
     return
         typename node_of<op::attention<o>, boost::mp11::mp_append<list<Q, K, V>, operands>>::type{};
   }

@@ -10,6 +10,7 @@
 #include "ropewalk/ops/logical_and.hpp"
 #include "ropewalk/ops/matmul.hpp"
 #include "ropewalk/ops/neg.hpp"
+#include "ropewalk/ops/rope/rotate.hpp"
 #include "ropewalk/ops/rsqrt.hpp"
 #include "ropewalk/ops/slice.hpp"
 #include "ropewalk/ops/support/attention_options.hpp"
@@ -82,8 +83,8 @@ struct attention {
     constexpr dim batch = detail::batch_of(sq), heads = sq[-3], groups = sk[-3];
     constexpr dim share = heads / groups, tq = sq[-2], tk = sk[-2];
     constexpr list<In...> more{};
-    auto q5 = reshape<batch, groups, share, tq, sq[-1]>(q);
-    auto k5 = reshape<batch, groups, 1, tk, sk[-1]>(k);
+    auto q5 = reshape<batch, groups, share, tq, sq[-1]>(rotated_rows<tk>(q, more));
+    auto k5 = reshape<batch, groups, 1, tk, sk[-1]>(rotated(k, more));
     auto v5 = reshape<batch, groups, 1, tk, sv[-1]>(v);
     auto scale = [&] {
       if constexpr (has<kind::scale>)
@@ -190,6 +191,47 @@ struct attention {
   template <class M>
   static constexpr auto finite(M m) {
     return where(unmasked(m), m, constant<0.0, M::type.d>);
+  }
+  // x turned by tables that broadcast to its rows.
+  template <class X, class C, class S>
+  static constexpr auto rotate(X x, C c, S s) {
+    constexpr dim width = dim(2) * C::type.s[-1];
+    constexpr rope_pairing pairing =
+        O.interleaved ? rope_pairing::interleaved : rope_pairing::half_split;
+    return make<op::rotate<pairing, width, O.rope_offset, 1>>(x, c, s);
+  }
+  template <class X, class More>
+  static constexpr auto rotated(X x, More more) {
+    using kind = attention_operand;
+    if constexpr (has<kind::cosine>)
+      return rotate(x, at<kind::cosine>(more), at<kind::sine>(more));
+    else
+      return x;
+  }
+  // The same for q, whose rows stand among the keys.
+  template <dim Tk, class X, class More>
+  static constexpr auto rotated_rows(X x, More more) {
+    using kind = attention_operand;
+    constexpr dim tq = X::type.s[-2];
+    if constexpr (!has<kind::cosine>) {
+      return x;
+    } else if constexpr (has<kind::start>) {
+      auto first = at<kind::start>(more);
+      constexpr dim b = decltype(first)::type.s[0];
+      auto ids = reshape<b, 1>(first) + iota<tq>;
+      const auto rows = [&](auto table) {
+        constexpr dim half = decltype(table)::type.s[-1];
+        auto t = gather_rows(table, ids);
+        if constexpr (X::type.s.rank == 4)
+          return reshape<b, 1, tq, half>(t);
+        else
+          return t;
+      };
+      return rotate(x, rows(at<kind::cosine>(more)), rows(at<kind::sine>(more)));
+    } else {
+      return rotate(x, slice<0, Tk - tq, tq>(at<kind::cosine>(more)),
+                    slice<0, Tk - tq, tq>(at<kind::sine>(more)));
+    }
   }
   // How many documents start at or before each position; 0 or more than there are: in none.
   template <class Cu, class P>

@@ -166,7 +166,7 @@ struct attention_operand_wanted {
 
 // An option that adds no operand and cannot be wrong.
 struct plain_attention_option {
-  template <attention_operand, class>
+  template <attention_operand, class, class>
   using operand = list<>;
   template <class Q, class K>
   static constexpr bool fits() {
@@ -184,7 +184,7 @@ struct operand_option {
     o.add(Kind);
     if (Kind == attention_operand::scale) o.has_scale = true;
   }
-  template <attention_operand Asked, class>
+  template <attention_operand Asked, class, class>
   using operand = std::conditional_t<Asked == Kind, list<E>, list<>>;
   template <class Q, class K>
   static constexpr bool fits() {
@@ -327,7 +327,7 @@ struct alibi_t : detail::plain_attention_option {
     static constexpr dtype d = attention_compute_type(Q::type.d);
     using type = list<call_t<composed::alibi_slopes<Q::type.s[-3], MaxBias, d>, "">>;
   };
-  template <attention_operand Kind, class Q>
+  template <attention_operand Kind, class Q, class>
   using operand = typename operand_list<Kind, Q>::type;
   template <class Q, class K>
   static constexpr bool fits() {
@@ -348,7 +348,7 @@ struct attention_dropout_t : detail::plain_attention_option {
   static constexpr void apply(attention_options& o) {
     if (drops) o.dropout = P, o.add(attention_operand::dropout);
   }
-  template <attention_operand Kind, class>
+  template <attention_operand Kind, class, class>
   using operand = std::conditional_t<drops && Kind == attention_operand::dropout,
                                      list<call_t<composed::attention_dropout, Name>>, list<>>;
   template <class Q, class K>
