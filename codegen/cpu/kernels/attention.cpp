@@ -41,20 +41,28 @@ void forward_block(const attention_plan<T>& p, T* room, long b, long h, long q_b
         if (w.first[i] < w.last[i])
           final_scores(options.bias_row(row0 + i, kb * key_block, w.first[i], w.last[i]),
                        s + i * a_stride, w.first[i], w.last[i]);
+    // With constant bounds where all of a block is seen: most blocks.
+    const bool whole = w.whole && !(a.dropout > 0), later = kb > blocks.first;
     for (long i = 0; i < rows; ++i) {
-      const T now = row_maximum(s + i * a_stride, w.first[i], w.last[i], top[i]);
+      const T* const row = s + i * a_stride;
+      const T now = whole ? row_maximum<T, true>(row, 0, key_block, top[i])
+                          : row_maximum<T, false>(row, w.first[i], w.last[i], top[i]);
       shrink[i] = now == T(minus_infinity) ? T(0) : top[i] - now;
       top[i] = now;
     }
-    for (long i = 0; i < padded_rows; i += lanes<T>) store(shrink + i, exp<T>(load(shrink + i)));
+    if (later)
+      for (long i = 0; i < padded_rows; i += lanes<T>) store(shrink + i, exp<T>(load(shrink + i)));
     for (long t = 0; t < w.tiles.count; ++t) {
       for (long i = w.tiles.first(t); i < w.tiles.end(t); ++i) {
         const T maximum = top[i] == T(minus_infinity) ? T(0) : top[i];
-        const T* keep = options.keep_row(row0 + i, kb * key_block, w.first[i], w.last[i]);
-        sum[i] = sum[i] * shrink[i] + probabilities(s + i * a_stride, w.first[i], w.last[i],
-                                                    w.tile_first[t], w.tile_last[t], maximum, keep);
-        if (shrink[i] != T(1) && kb > blocks.first)
-          scale_row(o + i * p.dv, p.dv, shrink[i], o + i * p.dv);
+        T* const row = s + i * a_stride;
+        const T now =
+            whole ? whole_probabilities(row, key_block, maximum)
+                  : probabilities(
+                        row, w.first[i], w.last[i], w.tile_first[t], w.tile_last[t], maximum,
+                        options.keep_row(row0 + i, kb * key_block, w.first[i], w.last[i]));
+        sum[i] = later ? sum[i] * shrink[i] + now : now;
+        if (later && shrink[i] != T(1)) scale_row(o + i * p.dv, p.dv, shrink[i], o + i * p.dv);
       }
     }
     product_of_seen<T>(w, s, {v.at(kb * key_block), v.row}, p.dv, room[p.bad_v + index] != T(0), o);

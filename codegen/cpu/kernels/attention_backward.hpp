@@ -60,9 +60,14 @@ static double block_gradients(const attention_plan<T>& p, const block_view& w,
   if (p.plain) {
     for (long i = 0; i < w.rows; ++i) {
       const T l = lse[i * a.lse.row];
+      if (w.whole) {  // constant bounds; lse is finite
+        score_gradients<T, true>(r.s + i * a_stride, r.d_s + i * a_stride, 0, key_block, key_block,
+                                 l, delta[i]);
+        continue;
+      }
       const bool none = l == T(minus_infinity);
-      score_gradients(r.s + i * a_stride, r.d_s + i * a_stride, none ? 0 : w.first[i],
-                      none ? 0 : w.last[i], w.keys, l, delta[i]);
+      score_gradients<T, false>(r.s + i * a_stride, r.d_s + i * a_stride, none ? 0 : w.first[i],
+                                none ? 0 : w.last[i], w.keys, l, delta[i]);
     }
     return 0;
   }
@@ -70,7 +75,7 @@ static double block_gradients(const attention_plan<T>& p, const block_view& w,
   double sum = 0;
   for (long i = 0; i < w.rows; ++i) {
     const T l = lse[i * a.lse.row];
-    const bool none = l == T(minus_infinity) || w.last[i] == 0;
+    const bool none = l == T(minus_infinity) || w.first[i] >= w.last[i];
     const long first = none ? 0 : w.first[i], last = none ? 0 : w.last[i];
     const row_options<T> row =
         none ? row_options<T>{} : options.row(row0 + i, kb * key_block, first, last);
@@ -88,11 +93,13 @@ static void transposed_product(const block_view& w, const T* left, rows_view<T> 
                                bool exact, T* to) {
   constexpr long width = tile_columns<T>;
   const row_tiles tiles = tiles_of_rows(w.keys);
+  long from = 0;
   for (long t = 0; t < tiles.count; ++t) {
     const long first = tiles.first(t), last = tiles.end(t);
     const auto sees = [&](long i) { return w.first[i] < last && w.last[i] > first; };
-    long from = 0, end = w.rows;
-    while (from < end && !sees(from)) ++from;
+    if (!w.ordered) from = 0;  // else the rows that a tile skips are skipped by those after it
+    long end = w.rows;
+    while (from < end && !(w.ordered ? w.last[from] > first : sees(from))) ++from;
     while (from < end && !sees(end - 1)) --end;
     if (from == end) continue;
     for (long j = 0; j < columns; j += width) {
@@ -111,12 +118,18 @@ static void transposed_product(const block_view& w, const T* left, rows_view<T> 
 
 // Rows of a gradient, times `by`, rotated back if `position` (of the first) is not negative.
 template <class T>
-static void put_gradient(const attention_args& a, T* sums, long wide, long rows, long dim, T by,
-                         long position, const head_rows<void*>& to, dtype type, long b, long h,
-                         long row0) {
-  for (long i = 0; i < rows; ++i, sums += wide) {
-    if (position >= 0) rotate(a.rope, position + i, true, sums);
-    put_row(sums, dim, by, row_at(to, type, b, h, row0 + i), type);
+ROPEWALK_INLINE void put_gradient(const attention_args& a, T* sums, long wide, long rows, long dim,
+                                  T by, long position, const head_rows<void*>& to, dtype type,
+                                  long b, long h, long row0) {
+  if (position >= 0)
+    for (long i = 0; i < rows; ++i) rotate(a.rope, position + i, true, sums + i * wide);
+  char* const start = row_at(to, type, b, h, row0);
+  if (type == dtype_of<T>) {
+    T* const rows_to = reinterpret_cast<T*>(start);
+    for (long i = 0; i < rows; ++i) scale_row(sums + i * wide, dim, by, rows_to + i * to.row);
+  } else {
+    for (long i = 0; i < rows; ++i)
+      write_row(sums + i * wide, dim, by, start + i * to.row * element_size(type), type);
   }
 }
 
@@ -273,7 +286,8 @@ static void prepare_queries(const attention_plan<T>& p, T* room, long b, long h,
     for (; d + lanes<T> <= a.dv; d += lanes<T>) sum += load(x + d) * load(y + d);
     for (; d < a.dv; ++d) rest += x[d] * y[d];
     const T lse = *reinterpret_cast<const T*>(row_at(a.lse, dtype_of<T>, b, h, row0 + i));
-    const bool none = *p.last_seen(room, b, row0 + i) == 0 || lse == T(minus_infinity);
+    const bool none = *p.first_seen(room, b, row0 + i) == *p.last_seen(room, b, row0 + i) ||
+                      lse == T(minus_infinity);
     const T delta = none ? T(0) : lane_sum<T>(sum) + rest;
     room[p.delta + at + i] = delta;
     if (a.d_sinks != nullptr && !none) {

@@ -63,9 +63,9 @@ struct attention_plan {
   long kt, vt, k, v, q, d_out;              // offsets: transposed blocks; copies
   long bad_k, bad_v, bad_q;                 // flags of blocks that hold a value that is not finite
   long delta;                               // backward: rowsum(d_out ∘ out)  [batch, heads, tq]
-  // What the rows see [batch, tq], and the query blocks [batch, q_blocks]: 32-bit integers, batch 1
-  // where it is the same for all.
-  long seen_first, seen_last, block_first, block_last;
+  // What the rows see [batch, tq], 32-bit integers, and the query blocks [batch, q_blocks],
+  // block_seen; batch 1 where it is the same for all.
+  long seen_first, seen_last, seen_blocks;
   long sink_sums, slope_sums, scale_sums;  // backward  [batch, heads, q_blocks], doubles
   long workers, worker_room;
   layout shared;
@@ -95,10 +95,9 @@ struct attention_plan {
     bad_v = shared.take(blocks);
     bad_q = shared.take(back ? heads * q_blocks : 0);
     delta = shared.take(back ? heads * a.tq : 0);
-    seen_first = shared.take(a.batch * a.tq);
-    seen_last = shared.take(a.batch * a.tq);
-    block_first = shared.take(a.batch * q_blocks);
-    block_last = shared.take(a.batch * q_blocks);
+    for (long* seen : {&seen_first, &seen_last})
+      *seen = shared.take((a.batch * a.tq + query_block) * 4 / long(sizeof(T)));
+    seen_blocks = shared.take(a.batch * q_blocks * long(sizeof(block_seen) / 4));
     const long doubles = static_cast<long>(sizeof(double) / sizeof(T));
     for (long* sums : {&sink_sums, &slope_sums, &scale_sums})
       *sums = shared.take(back ? heads * q_blocks * doubles : 0);
@@ -129,31 +128,29 @@ struct attention_plan {
            (same_for_batch(a) ? 0 : b * a.tq) + j;
   }
   void find_rows(T* room) const {
-    auto* const from = reinterpret_cast<std::int32_t*>(room + block_first);
-    auto* const to = reinterpret_cast<std::int32_t*>(room + block_last);
     for (long b = 0; b < (same_for_batch(a) ? 1 : a.batch); ++b) {
       std::int32_t* const first = const_cast<std::int32_t*>(first_seen(room, b, 0));
       std::int32_t* const last = const_cast<std::int32_t*>(last_seen(room, b, 0));
       find_seen(a, b, first, last);
-      for (long qb = 0; qb < q_blocks; ++qb) {
-        const long row0 = qb * query_block;
-        const interval u =
-            union_of(first + row0, last + row0, least(query_block, a.tq - row0), a.tk);
-        from[b * q_blocks + qb] = static_cast<std::int32_t>(u.first / key_block);
-        to[b * q_blocks + qb] = static_cast<std::int32_t>(ceil_div(u.last, key_block));
-      }
+      for (long row0 = 0; row0 < a.tq; row0 += query_block)
+        const_cast<block_seen&>(seen_by(room, b, row0 / query_block)) =
+            find_block(first + row0, last + row0, least(query_block, a.tq - row0), a.tk);
     }
+  }
+  const block_seen& seen_by(const T* room, long b, long q_block) const {
+    return reinterpret_cast<const block_seen*>(
+        room + seen_blocks)[(same_for_batch(a) ? 0 : b * q_blocks) + q_block];
   }
   // Key blocks that some row of a query block sees: [first, last).
   interval blocks_seen(const T* room, long b, long q_block) const {
-    const long at = (same_for_batch(a) ? 0 : b * q_blocks) + q_block;
-    return {reinterpret_cast<const std::int32_t*>(room + block_first)[at],
-            reinterpret_cast<const std::int32_t*>(room + block_last)[at]};
+    const block_seen& s = seen_by(room, b, q_block);
+    return {s.first_block, s.last_block};
   }
   block_view view(const T* room, long b, long q_block, long k_block_at) const {
     const long row0 = q_block * query_block, key0 = k_block_at * key_block;
-    return block_view(first_seen(room, b, row0), last_seen(room, b, row0),
-                      least(query_block, a.tq - row0), key0, least(key_block, a.tk - key0));
+    return block_view(seen_by(room, b, q_block), first_seen(room, b, row0),
+                      last_seen(room, b, row0), least(query_block, a.tq - row0), key0,
+                      least(key_block, a.tk - key0));
   }
 };
 
@@ -165,17 +162,23 @@ ROPEWALK_INLINE rows_view<T> view_of(const head_rows<P>& t, bool copied, long b,
   return {reinterpret_cast<const T*>(row_at(t, dtype_of<T>, b, h, 0)), t.row};
 }
 
-// 1 if some element is infinite or NaN (x · 0 is not 0), else 0.
+// 1 if some element is infinite or NaN (x · 0 is not 0), else 0. Four sums at a time: one alone
+// waits for itself.
 template <class T>
 static T not_finite(const T* from, long row, long rows, long dim) {
-  vec<T> sum = {};
+  vec<T> sum[4] = {};
   T rest = 0;
-  for (long i = 0; i < rows; ++i) {
+  for (long i = 0; i < rows; i += 4) {
+    const T* at[4];
+    for (long r = 0; r < 4; ++r) at[r] = from + least(i + r, rows - 1) * row;
     long d = 0;
-    for (; d + lanes<T> <= dim; d += lanes<T>) sum += load(from + i * row + d) * T(0);
-    for (; d < dim; ++d) rest += from[i * row + d] * T(0);
+    for (; d + lanes<T> <= dim; d += lanes<T>)
+#pragma GCC unroll 4
+      for (long r = 0; r < 4; ++r) sum[r] += load(at[r] + d) * T(0);
+    for (; d < dim; ++d)
+      for (long r = 0; r < 4; ++r) rest += at[r][d] * T(0);
   }
-  return lane_sum<T>(sum) + rest == T(0) ? T(0) : T(1);
+  return lane_sum<T>((sum[0] + sum[1]) + (sum[2] + sum[3])) + rest == T(0) ? T(0) : T(1);
 }
 
 // Rows from `row` on, rotated if `position` (of the first) is not negative, to `to` [rows, wide].

@@ -113,7 +113,7 @@ static void few_part(const few_plan<T>& p, T* room, long b, long kv_head, long p
       final_scores(o, row, first[i], last[i]);
       keep = o.keep;
     }
-    const T top = row_maximum(row, first[i], last[i], T(minus_infinity));
+    const T top = row_maximum<T, false>(row, first[i], last[i], T(minus_infinity));
     room[p.tops + index + i] = top;
     room[p.totals + index + i] = probabilities(row, first[i], last[i], least_first, most_last,
                                                top == T(minus_infinity) ? T(0) : top, keep);

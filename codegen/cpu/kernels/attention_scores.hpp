@@ -111,7 +111,7 @@ ROPEWALK_INLINE bool plain_scores(const attention_args& a) {
 // scale · q · k → final scores; −infinity where the mask hides the key.
 template <class T>
 static void final_scores(const row_options<T>& r, T* s, long first, long last) {
-  for (long j = first / lanes<T> * lanes<T>; j < last; j += lanes<T>) {
+  for (long j = vector_down<T>(first); j < last; j += lanes<T>) {
     vec<T> x = load(s + j);
     if (r.cap > 0) x = tanh<T>(x * r.uncap) * r.cap;
     if (r.bias != nullptr) {
@@ -122,47 +122,57 @@ static void final_scores(const row_options<T>& r, T* s, long first, long last) {
   }
 }
 
-template <class T>
+template <class T, bool Whole>
 ROPEWALK_INLINE T row_maximum(const T* s, long first, long last, T before) {
   vec<T> top = splat(before);
-  for_vectors<T>(first, last, [&](long j, auto inside) __attribute__((always_inline)) {
+  for_vectors<T, Whole>(first, last, [&](long j, auto inside) __attribute__((always_inline)) {
     const vec<T> x = where<T>(inside, load(s + j), top);
     top = choose<T>(x > top, x, top);
   });
   return lane_max<T>(top);
 }
 
-// Scores → probabilities relative to the running maximum, 0 in [from, to) around [first, last).
-// Returns their sum. Dropout acts after the sum.
+// Scores → probabilities relative to the running maximum. Returns their sum.
+template <class T>
+ROPEWALK_INLINE T whole_probabilities(T* s, long last, T maximum) {
+  vec<T> sum = {};
+  for (long j = 0; j < last; j += lanes<T>) {
+    const vec<T> p = exp<T>(load(s + j) - maximum);
+    sum += p;
+    store(s + j, p);
+  }
+  return lane_sum<T>(sum);
+}
+// The same in [first, last); 0 in [from, to) around it, at most a tile's height longer. Dropout
+// acts after the sum.
 template <class T>
 ROPEWALK_INLINE T probabilities(T* s, long first, long last, long from, long to, T maximum,
                                 const T* keep) {
   vec<T> sum = {};
-  clear_around(s, from, first, last, to);
-  if (keep == nullptr)
-    for_vectors<T>(first, last, [&](long j, auto inside) __attribute__((always_inline)) {
-      const vec<T> p = where<T>(inside, exp<T>(load(s + j) - maximum), vec<T>{});
-      sum += p;
-      store(s + j, p);
-    });
-  else
-    for_vectors<T>(first, last, [&](long j, auto inside) __attribute__((always_inline)) {
-      const vec<T> p = where<T>(inside, exp<T>(load(s + j) - maximum), vec<T>{});
-      sum += p;
-      store(s + j, where<T>(inside, p * load(keep + j), vec<T>{}));
-    });
+  for_lanes<T>(from, to, first, last, [&](long j, auto inside) __attribute__((always_inline)) {
+    const vec<T> p = where<T>(inside, exp<T>(load(s + j) - maximum), vec<T>{});
+    sum += p;
+    store(s + j, p);
+  });
+  if (keep != nullptr)
+    for (long j = vector_down<T>(first); j < last; j += lanes<T>) {
+      const vec<T> p = load(s + j);
+      store(s + j, choose<T>(p == T(0), vec<T>{}, p * load(keep + j)));
+    }
   return lane_sum<T>(sum);
 }
 
 // --- backward ---------------------------------------------------------------------------------
 
 // Rows of scores and of d_out · vᵀ → P and dS = P ∘ (dP − D); 0 for keys not seen, to `end`.
-template <class T>
+template <class T, bool Whole>
 ROPEWALK_INLINE void score_gradients(T* s, T* d_s, long first, long last, long end, T lse,
                                      T delta) {
-  clear_around(s, 0, first, last, end);
-  clear_around(d_s, 0, first, last, end);
-  for_vectors<T>(first, last, [&](long j, auto inside) __attribute__((always_inline)) {
+  if constexpr (!Whole) {
+    clear_around(s, 0, first, last, end);
+    clear_around(d_s, 0, first, last, end);
+  }
+  for_vectors<T, Whole>(first, last, [&](long j, auto inside) __attribute__((always_inline)) {
     const vec<T> p = exp<T>(load(s + j) - lse);
     store(s + j, where<T>(inside, p, vec<T>{}));
     store(d_s + j, where<T>(inside, p * (load(d_s + j) - delta), vec<T>{}));
@@ -177,9 +187,8 @@ static T option_gradients(const row_options<T>& r, T* s, T* d_s, long first, lon
   vec<T> sum = {};
   clear_around(s, 0, first, last, end);
   clear_around(d_s, 0, first, last, end);
-  const ivec<T> all = ~ivec<T>{};
-  for_vectors<T>(first, last, [&](long j, auto inside) __attribute__((always_inline)) {
-    ivec<T> seen = all;
+  for_vectors<T, false>(first, last, [&](long j, auto inside) __attribute__((always_inline)) {
+    ivec<T> seen = ~ivec<T>{};
     if constexpr (!std::is_same_v<decltype(inside), all_lanes>) seen = inside;
     vec<T> x = load(s + j), factor = splat(T(1)), m = {};
     if (r.cap > 0) {

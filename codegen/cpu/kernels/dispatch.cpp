@@ -36,14 +36,16 @@ entries entries_of(const char* op, isa set) {
     throw error(op, "isa", isa_name(set), "this processor or this build does not have it");
 #ifdef ROPEWALK_X86_KERNELS
   if (set == isa::avx512)
-    return {&kernels_avx512::gemm_f32, &kernels_avx512::gemm_f64, &kernels_avx512::attention_f32,
-            &kernels_avx512::attention_f64, &kernels_avx512::softmax_rows_f32, &kernels_avx512::softmax_rows_f64};
+    return {&kernels_avx512::gemm_f32,         &kernels_avx512::gemm_f64,
+            &kernels_avx512::attention_f32,    &kernels_avx512::attention_f64,
+            &kernels_avx512::softmax_rows_f32, &kernels_avx512::softmax_rows_f64};
   if (set == isa::avx2)
-    return {&kernels_avx2::gemm_f32, &kernels_avx2::gemm_f64, &kernels_avx2::attention_f32,
-            &kernels_avx2::attention_f64, &kernels_avx2::softmax_rows_f32, &kernels_avx2::softmax_rows_f64};
+    return {&kernels_avx2::gemm_f32,         &kernels_avx2::gemm_f64,
+            &kernels_avx2::attention_f32,    &kernels_avx2::attention_f64,
+            &kernels_avx2::softmax_rows_f32, &kernels_avx2::softmax_rows_f64};
 #endif
-  return {&kernels_portable::gemm_f32, &kernels_portable::gemm_f64,
-          &kernels_portable::attention_f32, &kernels_portable::attention_f64,
+  return {&kernels_portable::gemm_f32,         &kernels_portable::gemm_f64,
+          &kernels_portable::attention_f32,    &kernels_portable::attention_f64,
           &kernels_portable::softmax_rows_f32, &kernels_portable::softmax_rows_f64};
 }
 
