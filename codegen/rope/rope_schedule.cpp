@@ -17,7 +17,7 @@ std::string number_text(double v) {
 }
 
 // The rules of a list: one number per pair.
-void require_list(detail::rope_rules& r, const char* field, const std::vector<double>& list,
+void require_list(rope_rules& r, const char* field, const std::vector<double>& list,
                   std::int64_t width, bool positive) {
   r.require(!list.empty(), field, 0, "must not be empty");
   r.require(width == 0 || width == 2 * static_cast<std::int64_t>(list.size()), field,
@@ -30,7 +30,7 @@ void require_list(detail::rope_rules& r, const char* field, const std::vector<do
 }  // namespace
 
 rope_fault rope_frequency_list::fault(std::int64_t width) const {
-  detail::rope_rules r;
+  rope_rules r;
   require_list(r.width(width), "frequency", frequency, width, false);
   return r.f;
 }
@@ -40,7 +40,7 @@ void rope_frequency_list::fill(std::span<double> f, std::int64_t, std::int64_t) 
 
 rope_fault rope_longrope_list::fault(std::int64_t width) const {
   const rope_longrope<1> numbers{base, factor, original_context, {1}, {1}, attention_factor};
-  detail::rope_rules r{numbers.fault(0)};
+  rope_rules r{numbers.fault(0)};
   r.width(width);
   require_list(r, "short_factors", short_factors, width, true);
   require_list(r, "long_factors", long_factors, width, true);

@@ -51,6 +51,23 @@ constexpr auto symbolic = program<"symbolic">([] {
       output<"out">(rope(x<3, N>, half_split, frequencies<ropewalk::rope_ntk{.factor = 2}>)));
 });
 
+// A schedule of the caller's own: the wavelength doubles every `pairs` pairs.
+struct doubling {
+  double pairs = 4;
+  static constexpr const char* name = "doubling";
+  static constexpr bool by_length = false;
+  constexpr rope_fault fault(std::int64_t) const { return rope_rules{}.positive("pairs", pairs).f; }
+  constexpr double magnitude() const { return 1; }
+  void fill(std::span<double> f, std::int64_t, std::int64_t) const {
+    for (std::size_t i = 0; i < f.size(); ++i) f[i] = std::exp2(-static_cast<double>(i) / pairs);
+  }
+};
+constexpr auto own_schedule = program<"own_schedule">([] {
+  return outputs(
+      output<"own">(rope(x<3, 8>, half_split, frequencies<doubling{.pairs = 1}>)),
+      output<"list">(rope(x<3, 8>, half_split, frequencies<rope_list<4>{{1, 0.5, 0.25, 0.125}}>)));
+});
+
 const std::vector<double> shorts(short_factors.begin(), short_factors.end());
 const std::vector<double> longs(long_factors.begin(), long_factors.end());
 
@@ -101,6 +118,16 @@ TEST_CASE("the frequencies of a program are those of the run-time schedule") {
   constexpr auto frequencies_only = ropewalk::program<"frequencies_only">(program);
   const values got = evaluate_reference(flatten(frequencies_only.table(), {}), {}, {});
   CHECK(got.at("f").v == rope_schedule(rope_llama3{}).frequencies(128));
+}
+
+TEST_CASE("a new schedule is a class, and rope takes it as it is") {
+  std::mt19937 r(1);
+  const program_graph p = flatten(own_schedule.table(), {});
+  const values got = evaluate_reference(p, {}, random_leaves(p, {}, {}, {}, r));
+  CHECK(got.at("own").v == got.at("list").v);
+  CHECK(rope_schedule(doubling{.pairs = 1}).frequencies(8) ==
+        std::vector<double>{1, 0.5, 0.25, 0.125});
+  CHECK(refusal(doubling{.pairs = 0}) == "[doubling] pairs = 0: must be positive and finite");
 }
 
 TEST_CASE("YaRN's numbers") {

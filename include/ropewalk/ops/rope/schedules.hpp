@@ -61,20 +61,23 @@ constexpr double square_root(double x) {  // x > 0
   return r;
 }
 
-struct rope_rules {  // the first rule that is broken stays
+}  // namespace detail
+
+// Checks arguments one by one; the first rule that is broken stays.
+struct rope_rules {
   rope_fault f;
   constexpr rope_rules& require(bool holds, const char* field, double value, const char* rule) {
     if (!holds && !f) f = {field, value, rule};
     return *this;
   }
   constexpr rope_rules& positive(const char* field, double v) {
-    return require(v > 0 && is_finite(v), field, v, "must be positive and finite");
+    return require(v > 0 && detail::is_finite(v), field, v, "must be positive and finite");
   }
   constexpr rope_rules& finite(const char* field, double v) {
-    return require(is_finite(v), field, v, "must be finite");
+    return require(detail::is_finite(v), field, v, "must be finite");
   }
   constexpr rope_rules& above_one(const char* field, double v) {
-    return require(v > 1 && is_finite(v), field, v, "must be above 1 and finite");
+    return require(v > 1 && detail::is_finite(v), field, v, "must be above 1 and finite");
   }
   constexpr rope_rules& width(std::int64_t w) {
     return require(w >= 0 && w % 2 == 0, "width", static_cast<double>(w),
@@ -87,13 +90,11 @@ struct rope_rules {  // the first rule that is broken stays
     require(w == 0 || w == 2 * static_cast<std::int64_t>(N), field, static_cast<double>(N),
             "must have width / 2 numbers");
     for (const double v : list)
-      require(is_finite(v) && (v > 0 || !positive_only), field, v,
+      require(detail::is_finite(v) && (v > 0 || !positive_only), field, v,
               positive_only ? "must hold positive numbers" : "must hold finite numbers");
     return *this;
   }
 };
-
-}  // namespace detail
 
 // f_i = base^(-2 i / D). Su et al. 2021.
 struct rope_standard {
@@ -101,7 +102,7 @@ struct rope_standard {
   static constexpr const char* name = "rope_standard";
   static constexpr bool by_length = false;
   constexpr rope_fault fault(std::int64_t width) const {
-    return detail::rope_rules{}.width(width).positive("base", base).f;
+    return rope_rules{}.width(width).positive("base", base).f;
   }
   constexpr double magnitude() const { return 1; }
   void fill(std::span<double> f, std::int64_t width, std::int64_t length) const;
@@ -114,7 +115,7 @@ struct rope_list {
   static constexpr const char* name = "rope_list";
   static constexpr bool by_length = false;
   constexpr rope_fault fault(std::int64_t width) const {
-    return detail::rope_rules{}.width(width).per_pair("frequency", frequency, width, false).f;
+    return rope_rules{}.width(width).per_pair("frequency", frequency, width, false).f;
   }
   constexpr double magnitude() const { return 1; }
   void fill(std::span<double> f, std::int64_t, std::int64_t) const {
@@ -128,7 +129,7 @@ struct rope_linear {
   static constexpr const char* name = "rope_linear";
   static constexpr bool by_length = false;
   constexpr rope_fault fault(std::int64_t width) const {
-    return detail::rope_rules{}.width(width).positive("base", base).positive("factor", factor).f;
+    return rope_rules{}.width(width).positive("base", base).positive("factor", factor).f;
   }
   constexpr double magnitude() const { return 1; }
   void fill(std::span<double> f, std::int64_t width, std::int64_t length) const;
@@ -140,7 +141,7 @@ struct rope_ntk {
   static constexpr const char* name = "rope_ntk";
   static constexpr bool by_length = false;
   constexpr rope_fault fault(std::int64_t width) const {
-    return detail::rope_rules{}
+    return rope_rules{}
         .width(width)
         .require(width != 2, "width", 2, "must be above 2 for NTK scaling")
         .positive("base", base)
@@ -158,7 +159,7 @@ struct rope_dynamic_ntk {
   static constexpr const char* name = "rope_dynamic_ntk";
   static constexpr bool by_length = true;
   constexpr rope_fault fault(std::int64_t width) const {
-    return detail::rope_rules{}
+    return rope_rules{}
         .width(width)
         .require(width != 2, "width", 2, "must be above 2 for NTK scaling")
         .positive("base", base)
@@ -177,7 +178,7 @@ struct rope_llama3 {
   static constexpr const char* name = "rope_llama3";
   static constexpr bool by_length = false;
   constexpr rope_fault fault(std::int64_t width) const {
-    return detail::rope_rules{}
+    return rope_rules{}
         .width(width)
         .positive("base", base)
         .positive("factor", factor)
@@ -208,7 +209,7 @@ struct rope_yarn {
   static constexpr const char* name = "rope_yarn";
   static constexpr bool by_length = false;
   constexpr rope_fault fault(std::int64_t width) const {
-    return detail::rope_rules{}
+    return rope_rules{}
         .width(width)
         .above_one("base", base)
         .positive("factor", factor)
@@ -247,7 +248,7 @@ struct rope_longrope {
   static constexpr const char* name = "rope_longrope";
   static constexpr bool by_length = true;
   constexpr rope_fault fault(std::int64_t width) const {
-    return detail::rope_rules{}
+    return rope_rules{}
         .width(width)
         .positive("base", base)
         .positive("factor", factor)
@@ -276,7 +277,7 @@ struct rope_proportional {
   static constexpr const char* name = "rope_proportional";
   static constexpr bool by_length = false;
   constexpr rope_fault fault(std::int64_t width) const {
-    return detail::rope_rules{}
+    return rope_rules{}
         .width(width)
         .positive("base", base)
         .require(share > 0 && share <= 1, "share", share, "must be above 0 and at most 1")
@@ -296,7 +297,7 @@ struct rope_ggml {
   static constexpr const char* name = "rope_ggml";
   static constexpr bool by_length = false;
   constexpr rope_fault fault(std::int64_t width) const {
-    detail::rope_rules r;
+    rope_rules r;
     r.width(width)
         .positive("freq_base", freq_base)
         .positive("freq_scale", freq_scale)
