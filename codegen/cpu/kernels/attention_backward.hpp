@@ -1,5 +1,6 @@
 // The gradient of attention: two passes, one per key block (d_k, d_v) and one per query block (d_q
-// and what is summed over rows), and a third for the gradient of the mask where that is asked for.
+// and what is summed over rows), or, where there are key heads enough to keep the threads busy, one
+// for both; and one more for the gradient of the mask where that is asked for.
 #pragma once
 #include "attention_block.hpp"
 
@@ -133,11 +134,45 @@ ROPEWALK_INLINE void put_gradient(const attention_args& a, T* sums, long wide, l
   }
 }
 
+// The end of a query block: d_q from its sums over keys [rows, dk], and their product with q.
 template <class T>
-static void backward_keys(const attention_plan<T>& p, T* room, long b, long kv_head, long kb,
-                          int worker) {
+static void finish_queries(const attention_plan<T>& p, T* room, T* sums, long b, long h, long qb,
+                           double slope) {
   const attention_args& a = p.a;
-  const backward_room<T> r(p, room, worker);
+  const long row0 = qb * query_block, rows = least(query_block, a.tq - row0);
+  double scale = 0;
+  if (a.d_scale != nullptr) {  // Σ dS' (q · k) = Σ q · (dS' k)
+    const rows_view<T> q = view_q(p, room, b, h);
+    for (long i = 0; i < rows; ++i)
+      for (long d = 0; d < a.dk; ++d) {
+        const T sum = sums[i * p.dk + d];  // 0: q of a row that sees nothing may be NaN
+        if (sum != T(0)) scale += static_cast<double>(q.at(row0 + i)[d]) * static_cast<double>(sum);
+      }
+  }
+  const long at = (b * a.heads + h) * p.q_blocks + qb;
+  reinterpret_cast<double*>(room + p.slope_sums)[at] = slope;
+  reinterpret_cast<double*>(room + p.scale_sums)[at] = scale;
+  put_gradient(a, sums, p.dk, rows, a.dk, T(a.scale), p.rotated ? start_of(a, b) + row0 : -1, a.d_q,
+               p.types.io, b, h, row0);
+}
+
+// d_q's sums += dS · k of one block.
+template <class T>
+ROPEWALK_INLINE void add_queries(const attention_plan<T>& p, const block_view& w, const T* room,
+                                 const T* d_s, long b, long kv_head, long kb, T* sums) {
+  const rows_view<T> k =
+      view_of(p.a.k, p.copy_k, b, kv_head, p.a.kv_heads, p.a.tk, p.dk, room + p.k);
+  const long index = (b * p.a.kv_heads + kv_head) * p.k_blocks + kb;
+  product_of_seen<T>(w, d_s, {k.at(kb * key_block), k.row}, p.dk, room[p.bad_k + index] != T(0),
+                     sums);
+}
+
+// d_k and d_v of a key block. `sums_q` [heads of the group, tq, dk], or null: d_q's sums grow
+// along.
+template <class T>
+static void backward_keys(const attention_plan<T>& p, const backward_room<T>& r, T* room, long b,
+                          long kv_head, long kb, T* sums_q) {
+  const attention_args& a = p.a;
   const long key0 = kb * key_block, keys = least(key_block, a.tk - key0);
   for (long i = 0; i < keys * p.dk; ++i) r.sums_k[i] = 0;
   for (long i = 0; i < keys * p.dv; ++i) r.sums_v[i] = 0;
@@ -145,14 +180,18 @@ static void backward_keys(const attention_plan<T>& p, T* room, long b, long kv_h
     const interval blocks = p.blocks_seen(room, b, qb);
     if (kb < blocks.first || kb >= blocks.last) continue;
     const block_view w = p.view(room, b, qb, kb);
-    for (long h = kv_head * p.group; h < (kv_head + 1) * p.group; ++h) {
+    for (long i = 0; i < p.group; ++i) {
+      const long h = kv_head * p.group + i, row0 = qb * query_block;
+      const long at = (b * a.heads + h) * p.q_blocks + qb;
       const rows_view<T> q = view_q(p, room, b, h), d_out = view_d_out(p, room, b, h);
-      const long row0 = qb * query_block;
-      const bool exact = room[p.bad_q + (b * a.heads + h) * p.q_blocks + qb] != T(0);
+      const bool exact = room[p.bad_q + at] != T(0);
       load_queries(p, r, room, b, h, qb);
-      block_gradients(p, w, r, room, b, h, qb, kb, false);
+      const double slope = block_gradients(p, w, r, room, b, h, qb, kb, false);
       transposed_product<T>(w, r.s, {d_out.at(row0), d_out.row}, p.dv, exact, r.sums_v);
       transposed_product<T>(w, r.d_s, {q.at(row0), q.row}, p.dk, exact, r.sums_k);
+      if (sums_q == nullptr) continue;
+      add_queries(p, w, room, r.d_s, b, kv_head, kb, sums_q + (i * a.tq + row0) * p.dk);
+      reinterpret_cast<double*>(room + p.slope_sums)[at] += slope;
     }
   }
   put_gradient(a, r.sums_k, p.dk, keys, a.dk, T(a.scale), p.rotated ? key0 : -1, a.d_k, p.types.kv,
@@ -161,36 +200,37 @@ static void backward_keys(const attention_plan<T>& p, T* room, long b, long kv_h
 }
 
 template <class T>
-static void backward_queries(const attention_plan<T>& p, T* room, long b, long h, long qb,
-                             int worker) {
-  const attention_args& a = p.a;
-  const backward_room<T> r(p, room, worker);
-  const long row0 = qb * query_block, rows = least(query_block, a.tq - row0);
-  const rows_view<T> k = view_of(a.k, p.copy_k, b, h / p.group, a.kv_heads, a.tk, p.dk, room + p.k);
+static void backward_queries(const attention_plan<T>& p, const backward_room<T>& r, T* room, long b,
+                             long h, long qb) {
+  const long rows = least(query_block, p.a.tq - qb * query_block);
   for (long i = 0; i < rows * p.dk; ++i) r.sums_k[i] = 0;
   load_queries(p, r, room, b, h, qb);
-  double slope = 0, scale = 0;
+  double slope = 0;
   const interval blocks = p.blocks_seen(room, b, qb);
   for (long kb = blocks.first; kb < blocks.last; ++kb) {
-    const long index = (b * a.kv_heads + h / p.group) * p.k_blocks + kb;
     const block_view w = p.view(room, b, qb, kb);
     slope += block_gradients(p, w, r, room, b, h, qb, kb, false);
-    product_of_seen<T>(w, r.d_s, {k.at(kb * key_block), k.row}, p.dk, room[p.bad_k + index] != T(0),
-                       r.sums_k);
+    add_queries(p, w, room, r.d_s, b, h / p.group, kb, r.sums_k);
   }
-  const long at = (b * a.heads + h) * p.q_blocks + qb;
-  if (a.d_scale != nullptr) {  // Σ dS' (q · k) = Σ q · (dS' k)
-    const rows_view<T> q = view_q(p, room, b, h);
-    for (long i = 0; i < rows; ++i)
-      for (long d = 0; d < a.dk; ++d) {
-        const T sum = r.sums_k[i * p.dk + d];  // 0: q of a row that sees nothing may be NaN
-        if (sum != T(0)) scale += static_cast<double>(q.at(row0 + i)[d]) * static_cast<double>(sum);
-      }
-  }
-  reinterpret_cast<double*>(room + p.slope_sums)[at] = slope;
-  reinterpret_cast<double*>(room + p.scale_sums)[at] = scale;
-  put_gradient(a, r.sums_k, p.dk, rows, a.dk, T(a.scale), p.rotated ? start_of(a, b) + row0 : -1,
-               a.d_q, p.types.io, b, h, row0);
+  finish_queries(p, room, r.sums_k, b, h, qb, slope);
+}
+
+// Both for all blocks of a key head: P and dS are computed once. d_q's sums take the key blocks up
+// in the same order as above, so the bits are the same.
+template <class T>
+static void backward_group(const attention_plan<T>& p, const backward_room<T>& r, T* room, long b,
+                           long kv_head) {
+  const attention_args& a = p.a;
+  const long h0 = kv_head * p.group, at = (b * a.heads + h0) * p.q_blocks;
+  double* const slopes = reinterpret_cast<double*>(room + p.slope_sums) + at;
+  T* const sums = room + p.sums_q + (b * a.heads + h0) * a.tq * p.dk;
+  for (long i = 0; i < p.group * a.tq * p.dk; ++i) sums[i] = 0;
+  for (long i = 0; i < p.group * p.q_blocks; ++i) slopes[i] = 0;
+  for (long kb = 0; kb < p.k_blocks; ++kb) backward_keys(p, r, room, b, kv_head, kb, sums);
+  for (long i = 0; i < p.group; ++i)
+    for (long qb = 0; qb < p.q_blocks; ++qb)
+      finish_queries(p, room, sums + (i * a.tq + qb * query_block) * p.dk, b, h0 + i, qb,
+                     slopes[i * p.q_blocks + qb]);
 }
 
 // --- the gradient of the mask -----------------------------------------------------------------
@@ -316,17 +356,23 @@ static void backward(pool& threads, dtype type, const attention_args& a, std::by
     const long bh = (i - key_tasks) / p.q_blocks;
     prepare_queries(p, room, bh / a.heads, bh % a.heads, (i - key_tasks) % p.q_blocks, worker);
   });
-  // Both passes in one run, the longest tasks first: the first key blocks, the last query blocks.
   const long kv = a.batch * a.kv_heads;
-  threads.run(key_tasks + query_tasks, [&](long i, int worker) {
-    if (i < key_tasks) {
-      const long bh = i % kv;
-      return backward_keys(p, room, bh / a.kv_heads, bh % a.kv_heads, i / kv, worker);
-    }
-    const long bh = (i - key_tasks) % heads;
-    backward_queries(p, room, bh / a.heads, bh % a.heads, p.q_blocks - 1 - (i - key_tasks) / heads,
-                     worker);
-  });
+  if (p.by_group)
+    threads.run(kv, [&](long i, int worker) {
+      backward_group(p, backward_room<T>(p, room, worker), room, i / a.kv_heads, i % a.kv_heads);
+    });
+  else  // both passes in one run, the longest tasks first: the first key blocks, the last of q
+    threads.run(key_tasks + query_tasks, [&](long i, int worker) {
+      const backward_room<T> r(p, room, worker);
+      if (i < key_tasks) {
+        const long bh = i % kv;
+        T* const none = nullptr;
+        return backward_keys(p, r, room, bh / a.kv_heads, bh % a.kv_heads, i / kv, none);
+      }
+      const long bh = (i - key_tasks) % heads;
+      backward_queries(p, r, room, bh / a.heads, bh % a.heads,
+                       p.q_blocks - 1 - (i - key_tasks) / heads);
+    });
   if (a.d_mask.data != nullptr)
     threads.run(mask_tasks(p).count(),
                 [&](long i, int worker) { backward_mask(p, room, i, worker); });

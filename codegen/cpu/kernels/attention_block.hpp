@@ -56,6 +56,7 @@ struct attention_plan {
   const attention_args& a;
   stored_types types;
   bool backward, plain, rotated;
+  bool by_group;                            // backward: one pass, a task per key head
   long group, dk, dv;                       // query heads of a key head; padded depths
   long q_blocks, k_blocks;                  // of one head
   long k_panels, v_panels;                  // room of one transposed key block
@@ -67,6 +68,7 @@ struct attention_plan {
   // block_seen; batch 1 where it is the same for all.
   long seen_first, seen_last, seen_blocks;
   long sink_sums, slope_sums, scale_sums;  // backward  [batch, heads, q_blocks], doubles
+  long sums_q;                             // backward by group  [batch, heads, tq, dk]
   long workers, worker_room;
   layout shared;
 
@@ -85,6 +87,8 @@ struct attention_plan {
     copy_v = !back && (dv != a.dv || types.kv != dtype_of<T>);
     copy_d_out = back && (dv != a.dv || types.io != dtype_of<T>);
     const long kv = a.batch * a.kv_heads, blocks = kv * k_blocks, heads = a.batch * a.heads;
+    // 5 products of a block in one pass, 7 in two: worth it unless too many threads wait.
+    by_group = back && ceil_div(kv, threads) * threads * 5 <= kv * 7;
     kt = shared.take(blocks * k_panels);
     vt = shared.take(back ? blocks * v_panels : 0);
     k = shared.take(copy_k ? kv * a.tk * dk : 0);
@@ -94,6 +98,7 @@ struct attention_plan {
     bad_k = shared.take(blocks);
     bad_v = shared.take(blocks);
     bad_q = shared.take(back ? heads * q_blocks : 0);
+    sums_q = shared.take(by_group ? heads * a.tq * dk : 0);
     delta = shared.take(back ? heads * a.tq : 0);
     for (long* seen : {&seen_first, &seen_last})
       *seen = shared.take((a.batch * a.tq + query_block) * 4 / long(sizeof(T)));
