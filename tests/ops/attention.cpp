@@ -66,6 +66,7 @@ TEST_CASE("attention in programs: gradients match central differences") {
   check_gradients(attention_alibi_12.table());
   check_gradients(attention_dropped.table(), {}, keyed);
   check_gradients(attention_kept.table());
+  check_gradients(attention_views.table());
   check_gradients(attention_cache.table(), {}, {{"start", {{2}, {4, 7}}}});
   check_gradients(attention_symbolic.table(), {}, {{"lengths", one_length}}, symbols);
 }
@@ -139,5 +140,6 @@ TEST_CASE("compiled kernels of attention in programs match the reference") {
   check_kernels(attention_second_structure.table(), {}, second_structure);
   check_kernels(attention_dropped.table(), {}, keyed);
   check_kernels(attention_kept.table());
+  check_kernels(attention_views.table());
   check_kernels(attention_symbolic.table(), {}, {{"lengths", one_length}}, symbols);
 }

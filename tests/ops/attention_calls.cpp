@@ -133,19 +133,23 @@ std::vector<dense> run_kernel(const op_info& op, const attrs& a, const std::vect
 
 attrs backward_attrs(const attention_instance& x) {
   attrs a = x.a;
-  a.i[1] = 127;
+  a.i[1] = x.wanted;
   return a;
 }
 template <class Run>  // run(op, attrs, inputs)
-attention_results both_ways(const attention_instance& x, Run run) {
+void backward(const attention_instance& x, Run run, attention_results& r) {
   std::vector<dense> in = x.inputs();
-  std::vector<dense> made = run(family_info<op::attention_family>, x.a, in);
-  attention_results r{made[0], made[1], {}};
   for (const dense& d : {r.out, r.lse, x.d_out}) in.push_back(d);
   r.d = run(family_info<op::attention_backward_family>, backward_attrs(x), in);
   for (int k = 3; k < 7; ++k)  // what is not there is left as it was
     if (!op::attention_backward_family::wants(backward_attrs(x), k))
       r.d[static_cast<std::size_t>(k)].v = {0};
+}
+template <class Run>
+attention_results both_ways(const attention_instance& x, Run run) {
+  const std::vector<dense> made = run(family_info<op::attention_family>, x.a, x.inputs());
+  attention_results r{made[0], made[1], {}};
+  backward(x, run, r);
   return r;
 }
 
@@ -177,13 +181,16 @@ std::vector<dense> attention_instance::inputs() const {
     if (!x.v.empty()) in.push_back(x);
   return in;
 }
+dtype attention_instance::type_of(attention_operand o, dtype d) const {
+  if (o >= attention_operand::lengths && o <= attention_operand::dropout) return i32;
+  const bool own = o == attention_operand::mask && d != f64 && mask_type != f64;
+  return own ? mask_type : attention_compute_type(d);
+}
 std::vector<dtype> attention_instance::types(dtype d, dtype kv) const {
   std::vector<dtype> t = {d, kv, kv};
   for (int o = 0; o < attention_operands; ++o)
     if (const auto kind = static_cast<attention_operand>(o); has(kind))
-      t.push_back(kind >= attention_operand::lengths && kind <= attention_operand::dropout
-                      ? i32
-                      : attention_compute_type(d));
+      t.push_back(type_of(kind, d));
   return t;
 }
 void attention_instance::round(dtype d, dtype kv) {
@@ -191,13 +198,20 @@ void attention_instance::round(dtype d, dtype kv) {
     for (double& e : x.v) e = rounded(to, e);
   };
   all(q, d), all(k, kv), all(v, kv), all(d_out, d);
-  for (dense& x : operands) all(x, attention_compute_type(d));
+  for (int o = 0; o < attention_operands; ++o)
+    if (const auto kind = static_cast<attention_operand>(o); has(kind))
+      if (const dtype t = type_of(kind, d); t != i32) all(operand(kind), t);
 }
 
 dense attention_instance::forward() const {
   return run_reference(family_info<op::attention_family>, a, inputs())[0];
 }
 attention_results attention_instance::reference() const { return both_ways(*this, run_reference); }
+attention_results attention_instance::backward_from(const attention_results& forward) const {
+  attention_results r{forward.out, forward.lse, {}};
+  backward(*this, run_reference, r);
+  return r;
+}
 attention_results attention_instance::kernel(pool& p, isa set, dtype d, dtype kv) const {
   return both_ways(*this, [&](const op_info& op, const attrs& with, const std::vector<dense>& in) {
     std::vector<dtype> t = types(d, kv);

@@ -49,13 +49,18 @@ struct attention_instance {
 
   // q, k, v and the operands there are: the inputs of the forward node.
   std::vector<dense> inputs() const;
+  dtype mask_type = dtype::f64;  // beside f32 and 16-bit q; f64: f32
+  std::int64_t wanted = 127;     // results of backward, by bits
   // Element types of these with q in `d`, k and v in `kv`.
   std::vector<dtype> types(dtype d, dtype kv) const;
+  dtype type_of(attention_operand o, dtype d) const;
   // Every value rounded to what these types hold.
   void round(dtype d, dtype kv);
 
   dense forward() const;  // out, by the reference
   attention_results reference() const;
+  // Backward by the reference, from the out and lse given.
+  attention_results backward_from(const attention_results& forward) const;
   attention_results kernel(ropewalk::pool& p, ropewalk::isa set, dtype d, dtype kv) const;
   std::string text() const;  // the options, for messages
 };

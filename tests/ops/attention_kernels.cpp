@@ -37,7 +37,6 @@ void compare(const attention_results& got, const attention_results& want, double
   };
   check("lse", got.lse, want.lse);
   const char* names[] = {"d_q", "d_k", "d_v", "d_mask", "d_slopes", "d_sinks", "d_scale"};
-  // Backward reads the rounded result: out only enters D, the sum of out * d_out.
   for (std::size_t k = 3; k < 7; ++k) check(names[k], got.d[k], want.d[k]);
   least = 0.1, tolerance = computed + rounding(d);
   check("out", got.out, want.out), check("d_q", got.d[0], want.d[0]);
@@ -45,22 +44,58 @@ void compare(const attention_results& got, const attention_results& want, double
   check("d_k", got.d[1], want.d[1]), check("d_v", got.d[2], want.d[2]);
 }
 
+bool same(const attention_results& a, const attention_results& b) {
+  bool r = a.out.v == b.out.v && a.lse.v == b.lse.v;
+  for (std::size_t k = 0; k < 7; ++k) r = r && a.d[k].v == b.d[k].v;
+  return r;
+}
+
+// The keys that no row sees hold NaN; all are seen, for all we know, where something is dropped.
+attention_instance poisoned(const attention_instance& x, const attention_results& r) {
+  attention_instance y = x;
+  if (x.has(attention_operand::dropout)) return y;
+  const auto dk = static_cast<std::size_t>(x.dk()), dv = static_cast<std::size_t>(x.dv());
+  for (std::size_t key = 0; key < x.v.v.size() / dv; ++key) {
+    bool seen = false;
+    for (std::size_t d = 0; d < dv; ++d) seen = seen || r.d[2].v[key * dv + d] != 0;
+    if (seen) continue;
+    std::fill_n(y.k.v.begin() + static_cast<long>(key * dk), dk, std::nan(""));
+    std::fill_n(y.v.v.begin() + static_cast<long>(key * dv), dv, std::nan(""));
+  }
+  return y;
+}
+
 void agree(unsigned seed, dtype d, dtype kv, double tolerance) {
   pool one(1), three(3);
   std::mt19937 r(seed);
+  const dtype mask_types[] = {f32, f16, bf16};
   for (int i = 0; i < combinations; ++i) {
     attention_instance x = random_attention(r);
+    x.mask_type = mask_types[r() % 3];
     x.round(d, kv);
     CAPTURE(i);
     CAPTURE(x.text());
     const attention_results want = x.reference();
+    attention_instance some = x, hidden = poisoned(x, want);
+    some.wanted = 7 | static_cast<std::int64_t>(r() % 16) << 3;
     for (const isa set : supported_isas()) {
       CAPTURE(std::string(isa_name(set)));
-      const attention_results a = x.kernel(one, set, d, kv), b = x.kernel(three, set, d, kv);
-      compare(a, want, tolerance, d, kv);
-      CHECK(a.out.v == b.out.v);
-      CHECK(a.lse.v == b.lse.v);
-      for (std::size_t k = 0; k < 7; ++k) CHECK(a.d[k].v == b.d[k].v);
+      const attention_results a = x.kernel(one, set, d, kv);
+      if (rounding(d) == 0) {
+        compare(a, want, tolerance, d, kv);
+      } else {  // backward reads a result that was rounded
+        attention_results from = x.backward_from(a);
+        from.out = want.out, from.lse = want.lse;
+        compare(a, from, tolerance, d, kv);
+      }
+      CHECK(same(a, x.kernel(three, set, d, kv)));
+      CHECK(same(a, hidden.kernel(one, set, d, kv)));
+      const attention_results part = some.kernel(one, set, d, kv);
+      for (int k = 0; k < 7; ++k)
+        if (const auto at = static_cast<std::size_t>(k); some.wanted >> k & 1)
+          CHECK(part.d[at].v == a.d[at].v);
+        else
+          CHECK(part.d[at].v == std::vector<double>{0});
     }
   }
 }
@@ -70,4 +105,7 @@ void agree(unsigned seed, dtype d, dtype kv, double tolerance) {
 TEST_CASE("attention kernels in f64 are the reference") { agree(21, f64, f64, 1e-12); }
 TEST_CASE("attention kernels in f32 agree with the reference") { agree(22, f32, f32, 1e-5); }
 TEST_CASE("attention kernels with keys and values of f16") { agree(23, f32, f16, 1e-5); }
+TEST_CASE("attention kernels in f64 with keys and values of f32") { agree(25, f64, f32, 1e-7); }
+TEST_CASE("attention kernels with everything of bf16") { agree(26, bf16, bf16, 1e-5); }
+TEST_CASE("attention kernels with everything of f16") { agree(27, f16, f16, 1e-5); }
 TEST_CASE("attention kernels with keys and values of bf16") { agree(24, f32, bf16, 1e-5); }

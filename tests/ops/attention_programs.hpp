@@ -4,6 +4,7 @@
 #include <ropewalk/ops/attention.hpp>
 #include <ropewalk/ops/cast.hpp>
 #include <ropewalk/ops/rope.hpp>
+#include <ropewalk/ops/split.hpp>
 #include <ropewalk/ops/sum.hpp>
 
 #include "leaves.hpp"
@@ -180,6 +181,12 @@ inline constexpr auto attention_cache = program<"attention_cache">([] {
   auto y = attention(q<2, 4, 2, 4>, cast<bf16>(k<2, 2, 9, 4>), cast<bf16>(v<2, 2, 9, 4>), causal,
                      start(input<"start", i32, 2>));
   return differentiated(y, q<2, 4, 2, 4>, k<2, 2, 9, 4>, v<2, 2, 9, 4>);
+});
+// Operands that are views: heads of one tensor, a mask repeated over batch and heads.
+inline constexpr auto attention_views = program<"attention_views">([] {
+  auto [a, b, c] = split<3, 2>(x<2, 5, 24>);
+  auto y = attention(a, b, c, causal, mask(expand<2, 2, 5, 5>(bias<5, 5>)), sinks(sink<2>));
+  return differentiated(y, x<2, 5, 24>, bias<5, 5>, sink<2>);
 });
 // Symbolic everywhere, without a batch axis.
 inline constexpr dim SH{"SH"}, ST{"ST"}, SW{"SW"};
