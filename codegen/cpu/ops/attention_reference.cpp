@@ -187,7 +187,7 @@ void attention_family::reference(const reference_call& c) {
     for (std::int64_t n = 0; n < tk; ++n) {
       const pair x = a.score(r, n);
       if (!x.seen) continue;
-      const double p = std::exp(x.score - lse) * a.keep(r, n);
+      const double p = std::exp(x.score - top) / total * a.keep(r, n);
       for (std::int64_t d = 0; d < dv; ++d)
         c.out[0].v[r.out + at(d)] += p * c.in[2]->v[x.v + at(d)];
     }
