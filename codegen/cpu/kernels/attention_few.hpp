@@ -137,13 +137,18 @@ static void few_part(const few_plan<T>& p, T* room, long b, long kv_head, long p
     for (long i = 0; i < p.rows; i += height) {
       T* const sum = room + p.sums + (index + i) * p.dv + j;
       const T* const left = s + i * a_stride + least_first;
-      if (!exact) {
-        tile_for<T>(least(height, p.rows - i), vectors, false)(count, left, 0, values.data + j,
-                                                               values.row, sum, p.dv, false);
-        continue;
+      if (exact)
+        for (long d = 0; d < vectors * lanes<T>; ++d) sum[d] = 0;
+      // By pieces that end at whole key blocks, as the sums of many rows: a long sum loses more.
+      for (long n = 0, end; n < count; n = end) {
+        end = least(count, (least_first + n) / key_block * key_block + key_block - least_first);
+        const T* const right = values.at(n) + j;
+        if (exact)
+          exact_row(vectors, end - n, left + n, 1, right, values.row, sum);
+        else
+          tile_for<T>(least(height, p.rows - i), vectors, false)(end - n, left + n, 0, right,
+                                                                 values.row, sum, p.dv, n > 0);
       }
-      for (long d = 0; d < vectors * lanes<T>; ++d) sum[d] = 0;
-      exact_row(vectors, count, left, 1, values.data + j, values.row, sum);
     }
   }
 }
