@@ -63,6 +63,7 @@ TEST_CASE("rope, its gradient and the gradient's gradient are one op with the an
   check(half_split, rotary_window<4, 2>);
   check(at, interleaved, rotary_window<6>, rope_base<500000.0>, rope_magnitude<0.5>);
   check(streams, mrope<1, 2, 1>);
+  check(streams, interleaved, mrope<1, 2, 1>);
   check(streams, interleaved_mrope<1, 1, 1, 1>, maximum_position<64>);
   check(streams, vision_rope<2, 2>);
   check(half_split, frequencies<rope_list<4>{{1, 0.5, 0.25, 0}}>);

@@ -24,8 +24,7 @@ inline constexpr dim B{"B", 2}, H{"H", 2}, T{"T", 5}, D{"D", 16};
 inline constexpr auto x = input<"x", f32, B, H, T, D>;
 inline constexpr auto d_out = input<"d_out", f32, B, H, T, D>;
 
-// --- ggml
-// -----------------------------------------------------------------------------------------
+// --- ggml ---
 // ggml_rope_ext(x, pos, c, n_dims = 12, mode = NEOX, n_ctx_orig = 512, freq_base = 10000,
 //               freq_scale = 0.25, ext_factor = 1, attn_factor = 0.9, beta_fast = 16, beta_slow =
 //               1)
@@ -46,8 +45,7 @@ inline constexpr auto rope_ext_back = vector_jacobian(rope_ext, d_out, x);
 inline constexpr auto rope_multi =
     rope(x, input<"pos4", i32, 4, T>, ggml_rope_mode<8, 3, 3, 2, 0>, rope_base<10000.0>);
 
-// --- Kaun
-// -----------------------------------------------------------------------------------------
+// --- Kaun ---
 // Rope.apply t ~pos x, with t made by
 //   Rope.of_frequencies ~context:64 f
 //   Rope.make ~theta:10000. ~head_dim:16 ~context:64 ()
@@ -72,8 +70,7 @@ inline constexpr auto yarn_ = rope(x, at, half_split,
                                                          .attention_factor = 1}>,
                                    maximum_position<131072>);
 
-// --- itsubaki/gpt
-// ---------------------------------------------------------------------------------
+// --- itsubaki/gpt ---
 // function.RoPE(theta, headDim, contextLen)(offset)(x): interleaved, an offset for the cache, a
 // context that positions must not leave, backward by the conjugate.
 inline constexpr auto offset = input<"offset", i32>;
@@ -81,8 +78,7 @@ inline constexpr auto go_rope =
     rope(x, iota<T> + offset, interleaved, rope_base<10000.0>, maximum_position<64>);
 inline constexpr auto go_rope_backward = vector_jacobian(go_rope, d_out, x);
 
-// --- Hugging Face transformers: rope_scaling
-// ------------------------------------------------------
+// --- Hugging Face transformers: rope_scaling ---
 // {"rope_type": "default"}, partial_rotary_factor 0.5
 inline constexpr auto hf_default = rope(x, at, half_split, rotary_window<8>);
 // {"rope_type": "linear", "factor": 4}
@@ -113,8 +109,10 @@ inline constexpr auto hf_mrope = rope(x, at3, mrope<4, 2, 2>);
 inline constexpr auto hf_mrope_interleaved =
     rope(x, at3, interleaved_mrope<4, 2, 2, 0, mrope_rest::t>);
 
-// --- torchtune
-// ------------------------------------------------------------------------------------
+// GLM-4.1V: {"mrope_section": [2, 3, 3]}, pairs (2 i, 2 i + 1).
+inline constexpr auto hf_glm = rope(x, at3, interleaved, mrope<2, 3, 3>);
+
+// --- torchtune ---
 // RotaryPositionalEmbeddings(dim=16, max_seq_len=64, base=10000)(x, input_pos=at): x [b, s, n_h,
 // h_d], pairs (2 i, 2 i + 1).
 inline constexpr auto by_token = input<"by_token", f32, B, T, H, D>;
@@ -257,6 +255,11 @@ TEST_CASE("Kaun's Rope, Hugging Face's rope_scaling, itsubaki/gpt, torchtune") {
   check_close("mrope", value_of(ew::hf_mrope, v),
               rotated(v.at("x"), 8, false, 1, streams([](std::size_t i) -> std::size_t {
                         return i < 4 ? 0 : i < 6 ? 1 : 2;
+                      })),
+              1e-13);
+  check_close("GLM", value_of(ew::hf_glm, v),
+              rotated(v.at("x"), 8, true, 1, streams([](std::size_t i) -> std::size_t {
+                        return i < 2 ? 0 : i < 5 ? 1 : 2;
                       })),
               1e-13);
   check_close("interleaved mrope", value_of(ew::hf_mrope_interleaved, v),

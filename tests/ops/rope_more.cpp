@@ -286,6 +286,14 @@ TEST_CASE("frequency factors as a parameter have the golden gradient") {
   check_close("grad.c", {{4}, s.get("grad.c").values()}, want.at("d_c"), 1e-5);
 }
 
+TEST_CASE("rope's gradient in the factors can be differentiated again") {
+  const values more{{"positions", {{1, 3}, {1, 5, 12}}}};
+  for (const program_table& t : {twice_half_split.table(), twice_interleaved.table()}) {
+    check_gradients(t, {0.5, 1.5}, more);
+    check_kernels(t, {0.5, 1.5}, more);
+  }
+}
+
 TEST_CASE("YaRN's temperature on q and k or in the scale gives the same attention") {
   const program_graph p = flatten(temperature.table(), {});
   std::mt19937 r(4);

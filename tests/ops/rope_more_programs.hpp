@@ -145,6 +145,21 @@ inline constexpr auto trained_factors = program<"trained_factors">([] {
   return outputs(parameter_gradients(sum(turned * input<"d_out", f32, 1, 2, 4, 8>)));
 });
 
+// The gradients in factors and features, differentiated again.
+template <class... Option>
+constexpr auto pulled_twice(const Option&... option) {
+  auto t = x<1, 2, 3, 12>;
+  auto f = input<"c", f32, 4>;
+  auto turned =
+      rope(t, input<"positions", i32, 1, 3>, rotary_window<8, 2>, frequency_factors(f), option...);
+  auto to_factors = vector_jacobian(turned, y<1, 2, 3, 12>, f);
+  return differentiated(to_factors, t, f, y<1, 2, 3, 12>);
+}
+inline constexpr auto twice_half_split =
+    program<"twice_half_split">([] { return pulled_twice(half_split); });
+inline constexpr auto twice_interleaved =
+    program<"twice_interleaved">([] { return pulled_twice(interleaved, rope_magnitude<0.8>); });
+
 // YaRN's temperature as m on q and k, or in the scale of attention.
 inline constexpr rope_yarn warm{.factor = 8, .original_context = 64};
 inline constexpr rope_yarn cold{.factor = 8, .original_context = 64, .attention_factor = 1};

@@ -37,7 +37,17 @@ template <text Schedule, text Argument, number Value, text Rule, class X>
 struct rope_schedule_refuses : mistake<X> {
   static_assert(never<X>, "rope schedule refuses an argument");
 };
-// Frequencies, factors, current length or magnitude given twice.
+// A mode that ggml does not have: 0, 2, 8, 24 and 40 are known.
+template <int Mode, class X>
+struct rope_mode_is_unknown : mistake<X> {
+  static_assert(never<X>, "rope mode is unknown");
+};
+// A current length, and a schedule that does not depend on it.
+template <class X>
+struct rope_current_length_is_not_used : mistake<X> {
+  static_assert(never<X>, "rope current length is not used");
+};
+// Pairing, window, frequencies, ...: two options that say the same.
 template <class X>
 struct rope_option_given_twice : mistake<X> {
   static_assert(never<X>, "rope option given twice");
@@ -48,7 +58,7 @@ template <class Operand, class X>
 struct rope_operand_does_not_fit : mistake<X> {
   static_assert(never<X>, "rope operand does not fit");
 };
-// 0 .. T-1 would pass the stated maximum.
+// A stated maximum that 0 .. T-1 would pass, or that is not positive.
 template <std::int64_t Maximum, class X>
 struct rope_exceeds_maximum_position : mistake<X> {
   static_assert(never<X>, "rope exceeds maximum position");
@@ -64,6 +74,8 @@ enum class rope_problem : std::uint8_t {
   sections,
   schedule,
   twice,
+  mode,
+  unused,
   operand,
   maximum
 };
@@ -73,10 +85,10 @@ struct no_option {  // where an option is not given
 };
 
 template <auto S>
-constexpr bool is_schedule(frequencies_t<S>*) {
-  return true;
+constexpr bool takes_length(frequencies_t<S>*) {
+  return op::rope_frequencies_family<S>::type::by_length;
 }
-constexpr bool is_schedule(const void*) { return false; }
+constexpr bool takes_length(const void*) { return false; }
 template <auto S>
 constexpr rope_fault schedule_fault(frequencies_t<S>*, std::int64_t width) {
   return schedule_of<S>().fault(width);
@@ -169,18 +181,22 @@ struct rope_given {
                                            rope_operand_fits<length, dtype::i32>(dim(0)),
                                            rope_operand_fits<magnitude, dtype::f64>(dim(0))};
   static constexpr rope_problem problem() {
-    constexpr int slots[5] = {0, ((Option::slot == 1) + ... + 0), ((Option::slot == 2) + ... + 0),
-                              ((Option::slot == 3) + ... + 0), ((Option::slot == 4) + ... + 0)};
     if (!is_floating(X::type.d)) return rope_problem::dtype;
-    for (const int n : slots)
-      if (n > 1) return rope_problem::twice;
+    unsigned said = 0;
+    bool twice = false;
+    ((twice = twice || (said & Option::slots) != 0, said |= Option::slots), ...);
+    if (twice) return rope_problem::twice;
+    if (o.unknown_mode != 0) return rope_problem::mode;
+    if ((said & length_slot) != 0 && !takes_length(static_cast<frequency*>(nullptr)))
+      return rope_problem::unused;
     if (!rope_positions_fit(P::type, X::type.s, o)) return rope_problem::positions;
     if (!rope_sections_fit(P::type.s, o)) return rope_problem::sections;
     if (fault()) return rope_problem::schedule;
     for (const bool fits : operands_fit)
       if (!fits) return rope_problem::operand;
     const dim t = rope_length<X>;
-    if (!Given && o.maximum != 0 && t.fixed() && t.n > o.maximum) return rope_problem::maximum;
+    if (o.bounded && (o.maximum <= 0 || (!Given && t.fixed() && t.n > o.maximum)))
+      return rope_problem::maximum;
     return rope_problem::none;
   }
 };
@@ -243,6 +259,14 @@ struct rope_mistake<rope_problem::twice, X, G> {
   using type = rope_option_given_twice<shp_of<X>>;
 };
 template <class X, class G>
+struct rope_mistake<rope_problem::mode, X, G> {
+  using type = rope_mode_is_unknown<G::o.unknown_mode, shp_of<X>>;
+};
+template <class X, class G>
+struct rope_mistake<rope_problem::unused, X, G> {
+  using type = rope_current_length_is_not_used<shp_of<X>>;
+};
+template <class X, class G>
 struct rope_mistake<rope_problem::operand, X, G> {
   using bad = std::conditional_t<
       !G::operands_fit[0], typename G::frequency,
@@ -279,6 +303,7 @@ constexpr auto rope(const X&, const A&...) {
                                 .section = {o.section[0], o.section[1], o.section[2], o.section[3]},
                                 .rest_is_first = o.rest_is_first,
                                 .width = o.width,
+                                .bounded = o.bounded,
                                 .maximum = o.maximum};
   constexpr bool derived = !std::is_same_v<typename given::positions,
                                            node<op::iota<dtype::i32, detail::rope_length<X>>>>;

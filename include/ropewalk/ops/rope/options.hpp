@@ -1,6 +1,6 @@
 // The options of rope: which features pair, by which frequencies, positions and magnitude they
-// turn. Each is an empty object: `apply` writes what needs no type of its own, `rope_slot` says
-// what else the option is.
+// turn. Each is an empty object: `apply` writes what needs no type of its own, `slots` says what
+// the option is about.
 #pragma once
 #include "ropewalk/core/leaf.hpp"
 #include "ropewalk/ops/rope/schedules.hpp"
@@ -18,7 +18,9 @@ struct rope_options {
   bool rest_is_first = false;  // interleaved sections: the pairs left over take stream 0, not 3
   bool whole = true;           // the window is the whole last axis
   dim width = 0, offset = 0;   // of the window of features
-  std::int64_t maximum = 0;    // positions stay below; 0: not stated
+  bool bounded = false;        // positions stay below `maximum`
+  std::int64_t maximum = 0;
+  int unknown_mode = 0;  // a mode that ggml does not have
   number magnitude = 1;
 
   constexpr dim pairs() const { return width / dim(2); }
@@ -56,40 +58,51 @@ constexpr attrs section_attrs(const rope_options& o) {
 }  // namespace op
 
 namespace detail {
-enum rope_slot : int { settings, frequency_slot, factor_slot, length_slot, magnitude_slot };
-struct rope_setting {
-  static constexpr int slot = settings;
+// What an option says, as bits: nothing may be said twice.
+enum rope_slot : unsigned {
+  frequency_slot = 1,
+  factor_slot = 2,
+  length_slot = 4,
+  magnitude_slot = 8,
+  pairing_slot = 16,
+  stream_slot = 32,
+  window_slot = 64,
+  number_slot = 128,
+  maximum_slot = 256
 };
-template <int Slot>
-struct rope_operand {
-  static constexpr int slot = Slot;
+template <unsigned Slots>
+struct rope_option {
+  static constexpr unsigned slots = Slots;
+};
+// An option that is read by its type.
+template <unsigned Slot>
+struct rope_operand : rope_option<Slot> {
   static constexpr void apply(rope_options&) {}
 };
 }  // namespace detail
 
-// --- pairing
-// --------------------------------------------------------------------------------------
+// --- pairing ---
 
 // Pairs (i, i + W/2): GPT-NeoX, Llama as Hugging Face stores it; ggml NEOX.
-struct half_split_t : detail::rope_setting {
+struct half_split_t : detail::rope_option<detail::pairing_slot> {
   static constexpr void apply(rope_options& o) { o.pairing = rope_pairing::half_split; }
 };
 inline constexpr half_split_t half_split{};
 // Pairs (2 i, 2 i + 1): GPT-J, the original paper; ggml NORMAL.
-struct interleaved_t : detail::rope_setting {
+struct interleaved_t : detail::rope_option<detail::pairing_slot> {
   static constexpr void apply(rope_options& o) { o.pairing = rope_pairing::interleaved; }
 };
 inline constexpr interleaved_t interleaved{};
 
 template <rope_streams Streams, int T, int H, int W, int E, bool RestIsFirst>
-struct rope_sections_t : detail::rope_setting {
+struct rope_sections_t : detail::rope_option<detail::stream_slot> {
   static constexpr void apply(rope_options& o) {
-    o.pairing = rope_pairing::half_split, o.streams = Streams, o.rest_is_first = RestIsFirst;
+    o.streams = Streams, o.rest_is_first = RestIsFirst;
     o.section[0] = T, o.section[1] = H, o.section[2] = W, o.section[3] = E;
   }
 };
-// M-RoPE: half-split pairs; T pairs take the first of the position streams t, h, w, e, then H the
-// second, W the third, E the fourth, and so on again.
+// M-RoPE: T pairs take the first of the position streams t, h, w, e, then H the second, W the
+// third, E the fourth, and so on again. (Half-split pairs, unless `interleaved` is given too.)
 template <int T, int H, int W, int E = 0>
 inline constexpr rope_sections_t<rope_streams::sections, T, H, W, E, false> mrope{};
 // Interleaved M-RoPE: pair i takes stream i mod 3 while i < 3 * that section; the pairs left over
@@ -107,9 +120,7 @@ inline constexpr rope_sections_t<rope_streams::restarting_sections, Y, X, Z, E, 
 
 // ggml's `mode` (and `sections`): 0 normal, 2 neox, 8 mrope, 24 vision, 40 interleaved mrope.
 template <int Mode, int S0 = 0, int S1 = 0, int S2 = 0, int S3 = 0>
-struct ggml_rope_mode_t : detail::rope_setting {
-  static_assert(Mode == 0 || Mode == 2 || Mode == 8 || Mode == 24 || Mode == 40,
-                "ggml_rope_mode: 0, 2, 8, 24 or 40");
+struct ggml_rope_mode_t : detail::rope_option<detail::pairing_slot | detail::stream_slot> {
   static constexpr void apply(rope_options& o) {
     if constexpr (Mode == 0)
       interleaved_t::apply(o);
@@ -119,8 +130,10 @@ struct ggml_rope_mode_t : detail::rope_setting {
       mrope<S0, S1, S2, S3>.apply(o);
     else if constexpr (Mode == 24)
       vision_rope<S0, S1, S2, S3>.apply(o);
-    else
+    else if constexpr (Mode == 40)
       interleaved_mrope<S0, S1, S2, S3>.apply(o);
+    else
+      o.unknown_mode = Mode;
   }
 };
 template <int Mode, int S0 = 0, int S1 = 0, int S2 = 0, int S3 = 0>
@@ -128,7 +141,7 @@ inline constexpr ggml_rope_mode_t<Mode, S0, S1, S2, S3> ggml_rope_mode{};
 
 // Only `Width` features from `Offset` on are rotated. The exponent is over the window's width.
 template <dim Width, dim Offset = 0>
-struct rotary_window_t : detail::rope_setting {
+struct rotary_window_t : detail::rope_option<detail::window_slot> {
   static constexpr void apply(rope_options& o) {
     o.whole = false, o.width = Width, o.offset = Offset;
   }
@@ -136,8 +149,7 @@ struct rotary_window_t : detail::rope_setting {
 template <dim Width, dim Offset = 0>
 inline constexpr rotary_window_t<Width, Offset> rotary_window{};
 
-// --- frequencies
-// ----------------------------------------------------------------------------------
+// --- frequencies ---
 
 // By a schedule (rope/schedules.hpp): a value, or the address of a constant with static storage,
 // which keeps long lists out of the names of types.
@@ -177,12 +189,11 @@ constexpr current_length_t<L> current_length(const L&) {
   return {};
 }
 
-// --- magnitude, positions
-// -------------------------------------------------------------------------
+// --- magnitude, positions ---
 
 // cos and sin times a number, besides the schedule's own m; or times a scalar expression.
 template <number M>
-struct rope_magnitude_t : detail::rope_setting {
+struct rope_magnitude_t : detail::rope_option<detail::number_slot> {
   static constexpr void apply(rope_options& o) { o.magnitude = M; }
 };
 template <number M>
@@ -197,9 +208,8 @@ constexpr magnitude_from_t<M> magnitude_from(const M&) {
 }
 // A position at or beyond `Maximum` is an error of the run that names both.
 template <std::int64_t Maximum>
-struct maximum_position_t : detail::rope_setting {
-  static_assert(Maximum > 0, "maximum_position is positive");
-  static constexpr void apply(rope_options& o) { o.maximum = Maximum; }
+struct maximum_position_t : detail::rope_option<detail::maximum_slot> {
+  static constexpr void apply(rope_options& o) { o.bounded = true, o.maximum = Maximum; }
 };
 template <std::int64_t Maximum>
 inline constexpr maximum_position_t<Maximum> maximum_position{};

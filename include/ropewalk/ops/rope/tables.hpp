@@ -160,11 +160,11 @@ struct stream_positions : stream_positions_family {
 namespace detail {
 
 // The option of a slot, or Default.
-template <int Slot, class Default, class... Option>
+template <unsigned Slot, class Default, class... Option>
 struct option_of {
   static constexpr int index = [] {
     int k = 0, found = -1;
-    ((found = found < 0 && Option::slot == Slot ? k : found, ++k), ...);
+    ((found = found < 0 && (Option::slots & Slot) != 0 ? k : found, ++k), ...);
     return found < 0 ? k : found;
   }();
   using type = boost::mp11::mp_at_c<list<Option..., Default>, index>;
@@ -192,7 +192,7 @@ constexpr auto rope_frequency(frequencies_from_t<E>, const P&) {
 template <rope_options O, class Frequency, class Factors, class Length, class P, bool Given>
 struct rope_angles {
   static constexpr auto positions() {
-    if constexpr (O.maximum != 0)
+    if constexpr (O.bounded)
       return make<op::positions_below<O.maximum>>(P{});
     else
       return P{};
