@@ -251,6 +251,23 @@ TEST_CASE("schedules by length take the largest position + 1, T, or the length t
   }
 }
 
+TEST_CASE("rope of a width that is known when a session opens") {
+  const values more{{"positions", {{3}, {2, 0, 77}}}};
+  for (const std::int64_t n : {4, 8, 24}) {
+    const dim_binding dims[] = {{T, 3}, {W, n}};
+    for (const program_table& t : {symbolic_width.table(), symbolic_window.table()}) {
+      check_adjoint(t, more, dims);
+      check_kernels(t, {}, more, dims);
+    }
+  }
+  const dim_binding narrow[] = {{T, 3}, {W, 2}};
+  session_core s(flatten(symbolic_width.table(), narrow), cpu(1), narrow);
+  s.set("x", random_floats(12, 1));
+  s.set("d_out", random_floats(12, 1));
+  s.set("positions", integers{0, 1, 2});
+  CHECK(message_of([&] { s.run(); }) == "[rope_ntk] width = 2: must be above 2 for NTK scaling");
+}
+
 TEST_CASE("a schedule known at run time enters as values") {
   const std::vector<float> x = random_floats(3 * 8, 9);
   const integers at{5, 70, 2000};

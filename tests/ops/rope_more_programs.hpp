@@ -130,6 +130,18 @@ inline constexpr auto length_told = program<"length_told">([] {
       output<"lists">(rope(x<T, 8>, half_split, frequencies<&by_length>, l)));
 });
 
+// A width that is known when a session opens.
+inline constexpr dim W{"W"};
+inline constexpr auto symbolic_width = program<"symbolic_width">([] {
+  auto wide = input<"x", f32, 2, T, W>;
+  return differentiated(rope(wide, places, half_split, frequencies<rope_ntk{.factor = 4}>), wide);
+});
+inline constexpr auto symbolic_window = program<"symbolic_window">([] {
+  auto wide = input<"x", f32, 2, T, dim(2) * W>;
+  return differentiated(
+      rope(wide, places, interleaved, rotary_window<W>, frequencies<rope_yarn{.factor = 4}>), wide);
+});
+
 // Frequencies and magnitude as values of a run.
 inline constexpr auto run_time = program<"run_time">([] {
   return outputs(
