@@ -61,7 +61,7 @@ void measure(const setting& s, const std::string& name, double operations, F f) 
   }
   for (auto* v : {&speed, &peak, &time}) std::sort(v->begin(), v->end());
   const auto middle = speed.size() / 2;
-  std::printf("%-44s %9.3f ms  best %6.1f  median %6.1f  peak %6.1f GFLOP/s", name.c_str(),
+  std::printf("%-52s %9.3f ms  best %6.1f  median %6.1f  peak %6.1f GFLOP/s", name.c_str(),
               1e3 * time.front(), speed.back(), speed[middle], peak.back());
   if (peak.back() > 0)
     std::printf("  share %5.1f %%  median %5.1f %%", 100 * speed.back() / peak.back(),
@@ -97,8 +97,12 @@ void gemm_bench(const setting& s, long m, long n, long k, form f) {
           [&] { gemm(s.threads, s.set, f32, g, room); });
 }
 
+enum class option { none, window, mask, soft_cap, dropout, f16_cache };
+const char* const option_names[] = {"", " window 256", " mask", " soft cap", " dropout", " f16"};
+
+// The window's operations are counted as what it sees; the others as without the option.
 void attention_bench(const setting& s, long batch, long heads, long kv_heads, long tq, long tk,
-                     long d, bool causal) {
+                     long d, bool causal, option with = option::none) {
   attention_args a;
   a.batch = batch, a.heads = heads, a.kv_heads = kv_heads;
   a.tq = tq, a.tk = tk, a.dk = a.dv = d;
@@ -116,15 +120,24 @@ void attention_bench(const setting& s, long batch, long heads, long kv_heads, lo
   bind(a.lse, lse.data(), heads, tq, 1), bind(a.d_out, d_out.data(), heads, tq, d);
   bind(a.d_q, d_q.data(), heads, tq, d), bind(a.d_k, d_k.data(), kv_heads, tk, d);
   bind(a.d_v, d_v.data(), kv_heads, tk, d);
+  std::vector<float> mask;
+  if (with == option::window) a.window = 256;
+  if (with == option::soft_cap) a.soft_cap = 30;
+  if (with == option::dropout) a.dropout = 0.1;
+  if (with == option::f16_cache) a.kv_type = f16;  // of half the bytes: what they hold is no matter
+  if (with == option::mask) {
+    mask = filled(tq * tk);
+    a.mask = {mask.data(), f32, 0, 0, tk, 1};
+  }
   std::vector<std::byte> room(
       std::max(attention_forward_workspace(s.threads.threads(), s.set, f32, a),
                attention_backward_workspace(s.threads.threads(), s.set, f32, a)));
   // Useful operations: two products forward, five backward; causal: half of them.
-  const double one =
-      2.0 * double(batch * heads) * double(tq) * double(tk) * double(d) / (causal ? 2 : 1);
+  const double seen = with == option::window ? 256 : causal ? 0.5 * double(tk) : double(tk);
+  const double one = 2.0 * double(batch * heads) * double(tq) * seen * double(d);
   char name[80];
-  std::snprintf(name, sizeof name, "%ld x %ld/%ld heads T %ld/%ld D %ld%s", batch, heads, kv_heads,
-                tq, tk, d, causal ? " causal" : "");
+  std::snprintf(name, sizeof name, "%ld x %ld/%ld heads T %ld/%ld D %ld%s%s", batch, heads,
+                kv_heads, tq, tk, d, causal ? " causal" : "", option_names[static_cast<int>(with)]);
   measure(s, std::string("attention ") + name, 2 * one,
           [&] { attention_forward(s.threads, s.set, f32, a, room); });
   if (tq == tk)
@@ -166,6 +179,11 @@ int main(int argc, char** argv) {
       attention_bench(s, 1, 8, 8, 1024, 1024, 128, true);
       attention_bench(s, 1, 8, 2, 1, 2048, 64, false);
       attention_bench(s, 1, 9, 3, 1, 512, 64, false);
+      attention_bench(s, 1, 8, 2, 1, 32768, 64, false);
+      attention_bench(s, 1, 8, 2, 1, 32768, 64, false, option::f16_cache);
+      for (const option o : {option::window, option::soft_cap, option::dropout})
+        attention_bench(s, 1, 8, 2, 2048, 2048, 64, true, o);
+      attention_bench(s, 1, 8, 8, 1024, 1024, 64, false, option::mask);
     }
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s\n", e.what());

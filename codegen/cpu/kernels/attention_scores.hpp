@@ -97,7 +97,12 @@ struct head_options {
   template <class S>
   void read_mask(const S* from, long n, T* to) const {
     if (a.mask.column == 1) return read_elements(from, n, to);
-    for (long i = 0; i < n; ++i) to[i] = element_as<T>(from + i * a.mask.column);
+    if (a.mask.column == 0) {
+      const T x = element_as<T>(from);
+      for (long i = 0; i < n; ++i) to[i] = x;
+    } else {
+      for (long i = 0; i < n; ++i) to[i] = element_as<T>(from + i * a.mask.column);
+    }
   }
 };
 

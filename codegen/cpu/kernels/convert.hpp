@@ -29,6 +29,19 @@ struct group_of {
 template <class S, int N>
 using group = typename group_of<S, N>::type;
 
+// The floats of n f16s. Subnormal ones from integers: as f32 subnormals they would cost a hundred
+// cycles each.
+template <int n>
+ROPEWALK_INLINE group<float, n> f16_to_floats(group<std::uint32_t, n> w) {
+  using words = group<std::uint32_t, n>;
+  using floats = group<float, n>;
+  const words sign = (w & 0x8000u) << 16, size = w & 0x7FFFu, body = size << 13;
+  const floats small =
+      __builtin_convertvector(reinterpret_cast<group<std::int32_t, n>>(size), floats) * 0x1p-24f;
+  const words normal = size >= 0x7C00u ? body | 0x7F800000u : body + 0x38000000u;
+  return reinterpret_cast<floats>((size < 0x400u ? reinterpret_cast<words>(small) : normal) | sign);
+}
+
 template <class T, class S>
 ROPEWALK_INLINE vec<T> load_as(const S* p) {
   constexpr int n = lanes<T>;
@@ -37,21 +50,20 @@ ROPEWALK_INLINE vec<T> load_as(const S* p) {
     __builtin_memcpy(&v, p, sizeof v);
     return __builtin_convertvector(v, vec<T>);
   } else {
-    using words = group<std::uint32_t, n>;
-    using floats = group<float, n>;
     group<std::uint16_t, n> v;
     __builtin_memcpy(&v, p, sizeof v);
+#ifdef __AVX512F__
+    if constexpr (std::is_same_v<S, f16_bits> && n == 16)
+      return __builtin_ia32_vcvtph2ps512_mask(reinterpret_cast<group<short, n>>(v), vec<T>{},
+                                              0xFFFF, 4);
+#endif
+    using words = group<std::uint32_t, n>;
+    using floats = group<float, n>;
     const words w = __builtin_convertvector(v, words);
-    words r;
-    if constexpr (std::is_same_v<S, bf16_bits>) {
-      r = w << 16;
-    } else {
-      // Rebiasing by a product is exact, also for subnormals; inf and NaN keep their exponent.
-      const words sign = (w & 0x8000u) << 16, body = (w & 0x7FFFu) << 13;
-      const words finite = reinterpret_cast<words>(reinterpret_cast<floats>(body) * 0x1p112f);
-      r = (body >= 0x0F800000u ? body | 0x7F800000u : finite) | sign;
-    }
-    return __builtin_convertvector(reinterpret_cast<floats>(r), vec<T>);
+    if constexpr (std::is_same_v<S, bf16_bits>)
+      return __builtin_convertvector(reinterpret_cast<floats>(w << 16), vec<T>);
+    else
+      return __builtin_convertvector(f16_to_floats<n>(w), vec<T>);
   }
 }
 
@@ -110,6 +122,7 @@ static void read_row(const void* from, dtype type, long n, T* to) {
 // One element.
 template <class T, class S>
 ROPEWALK_INLINE T element_as(const S* p) {
+  if constexpr (std::is_same_v<S, float> || std::is_same_v<S, double>) return static_cast<T>(*p);
   T to[lanes<T>];
   read_elements(p, 1, to);
   return to[0];
