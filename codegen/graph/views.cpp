@@ -12,6 +12,7 @@ strided as_strides(const graph& g, int node, const std::vector<char>& stored, di
     r.base = g[r.base].in[0];
   if (g[r.base].op == &constant_info) return r;
   const graph_node& n = g[node];
+  if (g[r.base].type.d != n.type.d) return r;  // a cast of 16 bits lowers to the load alone
   arena a(dims);
   listed_operands operands({r.base});
   node_lowerer l(g, a, operands);

@@ -1,5 +1,5 @@
 // attention with its options as a program writes them: what golden files have values for, the
-// composition of primitive ops beside it, gradients of gradients, dropout, a cache, symbolic dims.
+// composition of primitive ops beside it, dropout, a cache, symbolic dims.
 #pragma once
 #include <ropewalk/ops/attention.hpp>
 #include <ropewalk/ops/cast.hpp>
@@ -127,43 +127,6 @@ inline constexpr auto beside_rope = program<"beside_rope">([] {
       output<"composed_d_f">(vector_jacobian(z, ct, f)));
 });
 
-// Pulled back once, as a function of every operand.
-inline constexpr auto attention_second = program<"attention_second">([] {
-  constexpr auto a = q<1, 2, 3, 2>;
-  constexpr auto b = k<1, 1, 4, 2>;
-  constexpr auto c = v<1, 1, 4, 2>;
-  constexpr auto g = input<"g", f32, 1, 2, 3, 2>;
-  auto pulled = let([=] {
-    auto z = attention(a, b, c, causal, soft_cap<2.0>, mask(bias<3, 4>), sinks(sink<2>));
-    return sum(vector_jacobian(z, g, a) * w<1, 2, 3, 2>) +
-           sum(vector_jacobian(z, g, bias<3, 4>) * input<"u", f32, 3, 4>);
-  });
-  return outputs(output<"out">(pulled), output<"d_q">(grad(pulled, a)),
-                 output<"d_k">(grad(pulled, b)), output<"d_v">(grad(pulled, c)),
-                 output<"d_mask">(grad(pulled, bias<3, 4>)), output<"d_g">(grad(pulled, g)),
-                 output<"d_sinks">(grad(pulled, sink<2>)));
-});
-
-inline constexpr auto attention_second_structure = program<"attention_second_structure">([] {
-  constexpr auto a = q<1, 2, 3, 4>;
-  constexpr auto b = k<1, 1, 5, 4>;
-  constexpr auto c = v<1, 1, 5, 2>;
-  constexpr auto g = input<"g", f32, 1, 2, 3, 2>;
-  auto pulled = let([=] {
-    auto z = attention(a, b, c, sliding_window<3>, slopes(slope<2>), scaled_by(scale),
-                       documents(input<"documents", i32, 3>), start(input<"start", i32, 1>),
-                       fused_rope(half_split), attention_dropout<"drop", 0.3>);
-    return sum(vector_jacobian(z, g, b) * w<1, 1, 5, 4>) +
-           sum(vector_jacobian(z, g, slope<2>) * input<"u", f32, 2>) +
-           sum(vector_jacobian(z, g, scale));
-  });
-  return outputs(output<"out">(pulled), output<"d_q">(grad(pulled, a)),
-                 output<"d_k">(grad(pulled, b)), output<"d_v">(grad(pulled, c)),
-                 output<"d_g">(grad(pulled, g)), output<"d_slopes">(grad(pulled, slope<2>)),
-                 output<"d_scale">(grad(pulled, scale)))
-      .in_training_mode();
-});
-
 // Dropout in two layers and beside them.
 inline constexpr auto drop_layer = module<"drop_layer">(
     [](auto x) { return x + attention(x, x, x, causal, attention_dropout<"drop", 0.25>); });
@@ -176,11 +139,26 @@ inline constexpr auto attention_kept = program<"attention_kept">([] {
   return differentiated(y, q<2, 2, 6, 4>);
 });
 
-// A cache of 16-bit keys and values, of which `start` + 2 are used; no batch axis elsewhere.
+// A cache of 16-bit keys and values, of which `start` + 2 are used; a 16-bit mask.
 inline constexpr auto attention_cache = program<"attention_cache">([] {
   auto y = attention(q<2, 4, 2, 4>, cast<bf16>(k<2, 2, 9, 4>), cast<bf16>(v<2, 2, 9, 4>), causal,
-                     start(input<"start", i32, 2>));
-  return differentiated(y, q<2, 4, 2, 4>, k<2, 2, 9, 4>, v<2, 2, 9, 4>);
+                     start(input<"start", i32, 2>), mask(cast<f16>(bias<2, 1, 2, 9>)));
+  return differentiated(y, q<2, 4, 2, 4>, k<2, 2, 9, 4>, v<2, 2, 9, 4>, bias<2, 1, 2, 9>);
+});
+// Every operand there is: 13, and 16 of the backward node.
+template <class A, class B, class C>
+constexpr auto everything(const A& a, const B& b, const C& c) {
+  return attention(a, b, c, causal, sliding_window<4>, soft_cap<3.0>, scaled_by(scale),
+                   mask(bias<5, 6>), slopes(slope<2>), sinks(sink<2>), lengths(length<1>),
+                   documents(input<"documents", i32, 3>), start(input<"start", i32, 1>),
+                   fused_rope(half_split), attention_dropout<"drop", 0.2>);
+}
+inline constexpr auto attention_everything = program<"attention_everything">([] {
+  constexpr auto a = q<1, 2, 5, 4>;
+  constexpr auto b = k<1, 1, 6, 4>;
+  constexpr auto c = v<1, 1, 6, 2>;
+  return differentiated(everything(a, b, c), a, b, c, bias<5, 6>, slope<2>, sink<2>, scale)
+      .in_training_mode();
 });
 // Operands that are views: heads of one tensor, a mask repeated over batch and heads.
 inline constexpr auto attention_views = program<"attention_views">([] {

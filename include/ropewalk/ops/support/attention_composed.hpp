@@ -120,27 +120,33 @@ struct attention {
       else
         return capped;
     }();
-    auto seen = conditions<groups, share, tk>(p, more);
-    constexpr double lowest = -3e38;
-    auto s = [&] {
-      if constexpr (std::is_same_v<decltype(seen), none>)
+    auto condition = conditions<groups, share, tk>(p, more);
+    constexpr bool all = std::is_same_v<decltype(condition), none>;  // rows see every key
+    auto seen = [&] {
+      if constexpr (all)
+        return condition;
+      else
+        return let([=] { return condition; });
+    }();
+    auto s = let([=] {
+      if constexpr (all)
         return biased;
       else
-        return where(seen, biased, constant<lowest, type>);
-    }();
+        return where(seen, biased, constant<-3e38, type>);
+    });
     auto largest = ropewalk::max<axes{-1}.keep()>(s);
-    auto top = [&] {
+    auto top = let([=] {
       if constexpr (has<kind::sinks>)
         return stop_gradient(maximum(largest, reshape<groups, share, 1, 1>(at<kind::sinks>(more))));
       else
         return stop_gradient(largest);
-    }();
-    auto e = [&] {
-      if constexpr (std::is_same_v<decltype(seen), none>)
+    });
+    auto e = let([=] {
+      if constexpr (all)
         return exp(s - top);
       else
         return where(seen, exp(s - top), constant<0.0, type>);
-    }();
+    });
     auto total = [&] {
       auto t = sum<axes{-1}.keep()>(e);
       if constexpr (has<kind::sinks>)
