@@ -286,6 +286,24 @@ TEST_CASE("a schedule known at run time enters as values") {
   }
 }
 
+TEST_CASE("frequencies and magnitude as values have gradients") {
+  const values more{{"positions", {{2, 4}, {0, 1, 2, 3, 11, 5, 0, 7}}}};
+  check_gradients(values_differentiated.table(), {0.3, 1.5}, more);
+  check_kernels(values_differentiated.table(), {0.3, 1.5}, more);
+}
+
+TEST_CASE("rope in float64 keeps float64's digits") {
+  const integers at{1, 70, 5000};
+  const std::vector<float> x = random_floats(3 * 8, 6);
+  session_core s = open(in_float64.table(), 3);
+  s.set("x", std::vector<double>(x.begin(), x.end()));
+  s.set("positions", at);
+  s.run();
+  const rope_schedule yarn = rope_yarn{.factor = 4};
+  const std::vector<double> want = turned(x, at, yarn.frequencies(8), yarn.magnitude());
+  check_close("float64", {{24}, s.get("out").values()}, {{24}, want}, 1e-14);
+}
+
 TEST_CASE("frequency factors as a parameter have the golden gradient") {
   const program_graph p = flatten(trained_factors.table(), {});
   values leaves = golden_leaves(flatten(rope_grad_factors.table(), {}));

@@ -149,6 +149,19 @@ inline constexpr auto run_time = program<"run_time">([] {
                          magnitude_from(input<"m", f64>))));
 });
 
+// Their gradients; and features in float64.
+inline constexpr auto values_differentiated = program<"values_differentiated">([] {
+  auto f = input<"f", f32, 4>;
+  auto m = input<"m", f32>;
+  auto turned = rope(x<2, 3, 4, 10>, input<"positions", i32, 2, 4>, interleaved,
+                     rotary_window<8, 2>, frequencies_from(f), magnitude_from(m));
+  return differentiated(turned, x<2, 3, 4, 10>, f, m);
+});
+inline constexpr auto in_float64 = program<"in_float64">([] {
+  return outputs(output<"out">(
+      rope(input<"x", f64, T, 8>, places, half_split, frequencies<rope_yarn{.factor = 4}>)));
+});
+
 // Frequency factors that are trained.
 inline constexpr auto trained_factors = program<"trained_factors">([] {
   auto turned = rope(x<1, 2, 4, 8>, input<"positions", i32, 1, 4>, half_split,
