@@ -329,6 +329,28 @@ TEST_CASE("memory is linear: forward and backward at T = 512 to 16384, one head 
     }
 }
 
+TEST_CASE("without queries the gradients of keys are 0; without keys, all of the queries'") {
+  generator g{std::mt19937(30)};
+  for (const isa set : supported_isas()) {
+    instance x = sized(g, 2, 1, 0, 150, 16), y = sized(g, 2, 1, 130, 0, 16);
+    x.ask_all(g, true, true, true, true), y.with_sinks(g), y.ask_all(g, true, true, true, true);
+    x.run(threads(), set), y.run(threads(), set);
+    long wrong = 0;
+    for (long n = 0; n < 150; ++n)
+      for (long d = 0; d < 16; ++d)
+        wrong += x.d_k.get(0, 0, n, d) != 0 || x.d_v.get(0, 0, n, d) != 0;
+    for (long h = 0; h < 2; ++h)
+      for (long j = 0; j < 130; ++j) {
+        wrong += y.lse.get(0, h, j, 0) != y.sinks.get(0, 0, 0, h);
+        for (long d = 0; d < 16; ++d)
+          wrong += y.out.get(0, h, j, d) != 0 || y.d_q.get(0, h, j, d) != 0;
+      }
+    CHECK(wrong == 0);
+    CHECK(x.d_scale.get(0, 0, 0, 0) == 0);
+    CHECK(y.d_sinks.get(0, 0, 0, 1) == 0);
+  }
+}
+
 TEST_CASE("what cannot be is refused by name") {
   generator g{std::mt19937(29)};
   instance x = sized(g, 2, 1, 4, 6, 8);
