@@ -14,10 +14,12 @@
 // support/attention_rope.hpp.) A row that sees no key gives 0 and has no gradient; a key or
 // value that a row does not see does not reach it, whatever it holds. Gradients in q, k, v, mask,
 // slopes, sinks and scaled_by, those that are asked for. Saved for backward: the result and the
-// row's log-sum-exp, in f32 (f64 for f64); memory is linear in T. Backward: two passes (d_k and d_v
-// per key block, d_q per query block), deterministic.
+// row's log-sum-exp, in f32 (f64 for f64); memory is linear in T. Backward makes the probabilities
+// again, block by block, in a fixed order: deterministic.
 // Sources: Dao et al. 2022 (FlashAttention); docs/attention.md.
 #pragma once
+// The options first: their mistakes are then reached by one include less, a line of the message.
+#include "ropewalk/ops/support/attention_options.hpp"
 #include "ropewalk/ops/support/attention_composed.hpp"
 #include "ropewalk/ops/support/attention_rope.hpp"
 

@@ -67,9 +67,9 @@ struct alibi_max_bias_negative : mistake<Q> {
 };
 // The expression of an option: of element type D and shape Given, where Expected is wanted (mask:
 // leading axes may be 1 or missing; lengths, start: or [1]), f32 (f64 beside f64) or i32.
-template <text Option, dtype D, class Given, class Expected>
-struct attention_option_does_not_fit : mistake<Given> {
-  static_assert(never<Given>, "attention option does not fit");
+template <text Option, dtype D, class Given, class Expected, class Q>
+struct attention_option_does_not_fit : mistake<Q> {
+  static_assert(never<Q>, "attention option does not fit");
 };
 // Two options that set the same thing.
 template <text Option, class Q>
@@ -191,8 +191,9 @@ struct operand_option {
     return attention_operand_fits(Kind, E::type, Q::type, K::type.s);
   }
   template <class Q, class K>
-  using mistake_of = attention_option_does_not_fit<Name, E::type.d, shp_of<E>,
-                                                   shp_for<attention_operand_wanted<Kind, Q, K>>>;
+  using mistake_of =
+      attention_option_does_not_fit<Name, E::type.d, shp_of<E>,
+                                    shp_for<attention_operand_wanted<Kind, Q, K>>, shp_of<Q>>;
 };
 
 }  // namespace detail
