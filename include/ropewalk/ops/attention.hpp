@@ -20,6 +20,7 @@
 #pragma once
 // The options first: their mistakes are then reached by one include less, a line of the message.
 #include "ropewalk/ops/support/attention_options.hpp"
+
 #include "ropewalk/ops/support/attention_composed.hpp"
 #include "ropewalk/ops/support/attention_rope.hpp"
 
