@@ -67,10 +67,13 @@ void forward_block(const attention_plan<T>& p, T* room, long b, long h, long q_b
     }
     product_of_seen<T>(w, s, {v.at(kb * key_block), v.row}, p.dv, room[p.bad_v + index] != T(0), o);
   }
-  for (long i = 0; i < rows; ++i) {
+  char* out = row_at(a.out, p.types.io, b, h, row0);
+  const long out_row = a.out.row * element_size(p.types.io);
+  T* lse = reinterpret_cast<T*>(row_at(a.lse, dtype_of<T>, b, h, row0));
+  for (long i = 0; i < rows; ++i, out += out_row, lse += a.lse.row) {
     const row_end<T> end = finish_row(a, h, top[i], sum[i]);
-    put_row(o + i * p.dv, a.dv, end.by, row_at(a.out, p.types.io, b, h, row0 + i), p.types.io);
-    *reinterpret_cast<T*>(row_at(a.lse, dtype_of<T>, b, h, row0 + i)) = end.lse;
+    put_row(o + i * p.dv, a.dv, end.by, out, p.types.io);
+    *lse = end.lse;
   }
 }
 

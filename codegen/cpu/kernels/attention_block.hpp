@@ -180,8 +180,11 @@ static T not_finite(const T* from, long row, long rows, long dim) {
     for (; d + lanes<T> <= dim; d += lanes<T>)
 #pragma GCC unroll 4
       for (long r = 0; r < 4; ++r) sum[r] += load(at[r] + d) * T(0);
-    for (; d < dim; ++d)
-      for (long r = 0; r < 4; ++r) rest += at[r][d] * T(0);
+    if (d < dim && dim >= lanes<T>)  // the last vector again, shifted
+      for (long r = 0; r < 4; ++r) sum[r] += load(at[r] + dim - lanes<T>) * T(0);
+    else
+      for (; d < dim; ++d)
+        for (long r = 0; r < 4; ++r) rest += at[r][d] * T(0);
   }
   return lane_sum<T>((sum[0] + sum[1]) + (sum[2] + sum[3])) + rest == T(0) ? T(0) : T(1);
 }

@@ -105,10 +105,10 @@ static void few_part(const few_plan<T>& p, T* room, long b, long kv_head, long p
     }
   }
   for (long i = 0; i < p.rows; ++i) {
-    const head_options<T> options(a, b, kv_head * group + i / a.tq, option_room, part_keys);
     T* const row = s + i * a_stride;
     const T* keep = nullptr;
     if (!p.plain && first[i] < last[i]) {
+      const head_options<T> options(a, b, kv_head * group + i / a.tq, option_room, part_keys);
       const row_options<T> o = options.row(i % a.tq, key0, first[i], last[i]);
       final_scores(o, row, first[i], last[i]);
       keep = o.keep;

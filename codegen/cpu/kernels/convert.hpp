@@ -110,9 +110,15 @@ ROPEWALK_INLINE void read_elements(const S* from, long n, T* to) {
   long d = 0;
   for (; d + lanes<T> <= n; d += lanes<T>) store(to + d, load_as<T>(from + d));
   if (d == n) return;
-  S room[lanes<T>] = {};
-  __builtin_memcpy(room, from + d, static_cast<std::size_t>(n - d) * sizeof(S));
-  store(to + d, load_as<T>(room));
+  if constexpr (std::is_same_v<S, float> || std::is_same_v<S, double>) {
+    const long end = d + lanes<T>;
+    for (; d < n; ++d) to[d] = static_cast<T>(from[d]);
+    for (; d < end; ++d) to[d] = T(0);
+  } else {
+    S room[lanes<T>] = {};
+    __builtin_memcpy(room, from + d, static_cast<std::size_t>(n - d) * sizeof(S));
+    store(to + d, load_as<T>(room));
+  }
 }
 template <class T>
 static void read_row(const void* from, dtype type, long n, T* to) {
