@@ -121,6 +121,20 @@ checkpoint::checkpoint(const std::string& path) : file_(path) {
     if (key.starts_with(run_prefix)) info_.run.emplace_back(key.substr(run_prefix.size()), value);
 }
 
+tokenizer checkpoint::tokens() const {
+  try {
+    return tokenizer::restore(info_.tokenizer);
+  } catch (const error& e) {
+    throw error(path(), std::string("metadata tokenizer: ") + e.what());
+  }
+}
+
+long checkpoint::window() const {
+  const long n = number_in<long>(file_, std::string(run_prefix) + "window");
+  if (n < 1) throw error(path(), "metadata run.window", std::to_string(n), "must be at least 1");
+  return n;
+}
+
 void checkpoint::require_run(const metadata_list& run) const {
   for (const auto& [key, value] : run) {
     const std::string* found = nullptr;

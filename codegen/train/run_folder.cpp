@@ -53,4 +53,16 @@ void run_folder::require_own(const char* name, bool (*ours)(std::string_view beg
                 "another folder");
 }
 
+void run_folder::prepare(const char* name) const {
+  const atomic_writer trial(file(name));
+  const std::string begin = std::string(name) + ".tmp-";
+  std::error_code code;  // what cannot be listed or removed stays
+  for (const auto& entry : std::filesystem::directory_iterator(path_, code)) {
+    const std::string found = entry.path().filename();
+    if (found.starts_with(begin) &&
+        found.find_first_not_of("0123456789-", begin.size()) == found.npos)
+      std::filesystem::remove(entry.path(), code);
+  }
+}
+
 }  // namespace ropewalk

@@ -222,8 +222,7 @@ training_result trainer::run() {
   if (folder_.keeps()) {
     const std::string path = folder_.file(log_name);
     // What cannot be written is told before the first step, not after the last one.
-    for (const char* name : {log_name, curve_name, checkpoint_name})
-      const atomic_writer trial(folder_.file(name));
+    for (const char* name : {log_name, curve_name, checkpoint_name}) folder_.prepare(name);
     if (info_.step == 0)
       log.emplace(path, columns);
     else

@@ -23,7 +23,9 @@ struct text_options {
   long sample_every = 2000, samples = 1, length = 400;
   double temperature = 0.8, top_p = 1;
   long top_k = 0;
-  std::string prompt{};  // --generate-only: write on from this, train nothing
+  // --generate-only: write on from this, train nothing. `batch` and `context` are then 0, that is
+  // what the checkpoint says, unless they were given.
+  std::string prompt{};
   bool generate_only = false;
 };
 

@@ -2,6 +2,7 @@
 #include "text_program.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 
@@ -39,21 +40,37 @@ void write_sample(session_core& generator, const tokenizer& tokens, const std::s
   std::fputs("\n", stdout);
 }
 
+// Output that went nowhere (a full disk, a closed pipe) is an error, if the only one.
+void check_output() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+    throw error("standard output", "cannot be written");
+}
+
 // A checkpoint says which characters its model knows, and for which window it was trained.
 int write_only(const text_model& model, const text_options& o) {
   const checkpoint from(trainer::checkpoint_path(o.out));
-  from.require_run({{"model", model.description}});
-  const tokenizer tokens = tokenizer::restore(from.info().tokenizer);
+  metadata_list run{{"model", model.description}};
+  if (o.batch > 0) run.emplace_back("batch", std::to_string(o.batch));
+  if (o.context > 0) run.emplace_back("window", std::to_string(o.context));
+  if (!o.text.empty()) run.emplace_back("text", fingerprint(read_file(o.text)));
+  from.require_run(run);
+  const tokenizer tokens = from.tokens();
   session_core generator =
-      model.generate(cpu(o.threads), sizes(1, o.context, tokens.vocab_size()), {});
+      model.generate(cpu(o.threads), sizes(1, from.window(), tokens.vocab_size()),
+                     {.check = o.check, .profile = o.profile});
   load_weights(from.path(), *generator.parameters());
-  for (long k = 0; k < o.samples; ++k)
+  for (long k = 0; k < o.samples; ++k) {
     write_sample(generator, tokens, o.prompt, o, static_cast<std::uint64_t>(k));
+    check_output();
+  }
+  if (o.profile) std::fputs(generator.profile().c_str(), stderr);
   return 0;
 }
 
 int train(const text_model& model, const text_options& o) {
   sampler_of(o, 0);  // a mistake in these options is told before the training, not after it
+  std::signal(SIGPIPE, SIG_IGN);  // who reads the samples may go away: the training stays
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error with a name, not an end
   // The text, cut into characters; its last twentieth is kept for validation.
   const std::string text = read_file(o.text);
   const text_dataset data(text, tokenizer::characters(text, o.text),
@@ -75,6 +92,7 @@ int train(const text_model& model, const text_options& o) {
   const std::string start =
       text.find('\n') != text.npos ? "\n" : tokens.decode(data.train().first(1));
   const auto sample = [&](long number) {
+    if (std::ferror(stdout) != 0) return;
     std::printf("--- sample after step %ld ---\n", number);
     write_sample(generator, tokens, start, o, static_cast<std::uint64_t>(number));
   };
@@ -93,8 +111,11 @@ int train(const text_model& model, const text_options& o) {
              .visit_every = o.sample_every,
              .visit = sample});
   std::size_t count = 0;
-  for (const parameter_store::entry& e : weights->entries())
-    if (!e.state) count += weights->at(e.path).elements();
+  for (const parameter_store::entry& e : weights->entries()) {
+    std::size_t n = e.state ? 0 : 1;
+    for (const std::int64_t extent : e.extent) n *= static_cast<std::size_t>(extent);
+    count += n;
+  }
   std::fprintf(stderr, "%s: %zu parameters; %s; %zu + %zu characters of %ld kinds\n",
                model.description.c_str(), count, on.name().c_str(), data.train().size(),
                data.validation().size(), tokens.vocab_size());
@@ -116,6 +137,7 @@ int train(const text_model& model, const text_options& o) {
   }
   std::printf("step %ld train_loss %.4f val_loss %.4f tokens_per_second %.0f\n", r.step,
               r.train_loss, r.validation_loss, r.tokens_per_second);
+  check_output();
   return 0;
 }
 

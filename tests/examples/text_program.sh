@@ -13,11 +13,11 @@ fail() {
   failures=$((failures + 1))
 }
 # run CODE ARGUMENT...: the program with a small batch; output in `out` and `log`.
-threads=2 context=16
+threads=2 context=16 batch=2
 run() {
   local want=$1 code=0
   shift
-  "$program" --batch 2 --context $context --threads $threads --length 5 "$@" >out 2>log </dev/null || code=$?
+  "$program" --batch $batch --context $context --threads $threads --length 5 "$@" >out 2>log </dev/null || code=$?
   [[ $code -eq $want ]] || fail "exit code $code, not $want: $*"
 }
 # refused TEXT ARGUMENT...: exit code 2, TEXT on stderr, nothing on stdout, no file changed.
@@ -55,7 +55,52 @@ grep -qF 'going on from step 6' log || fail "it does not go on"
 run 0 --out whole --generate-only 'the quick' --temperature 0
 [[ $(head -c 9 out) == 'the quick' ]] || fail "it does not write on: $(cat out)"
 
-# Ctrl-C.
+# Writing on takes the window from the checkpoint, and refuses what contradicts it.
+"$program" --out whole --length 5 --temperature 0 --generate-only 'the quick' >without 2>log ||
+  fail "it wants the window named"
+same without out
+context=8
+refused 'window = 16' --out whole --generate-only the
+context=16 batch=4
+refused 'batch = 2' --out whole --generate-only the
+batch=2
+printf 'another text' >short
+refused 'text = ' --out whole --text short --generate-only the
+refused '--steps' --out whole --steps 9 --generate-only the
+refused '--fresh' --out whole --fresh --generate-only the
+run 0 --out whole --generate-only the --profile --check
+grep -qF 'program generate' log || fail "no profile of the writing"
+
+# Output that goes nowhere: the training ends in order, and says so at the end.
+"$program" --batch 2 --context 16 --threads 2 --text text --out piped --steps 4 --sample-every 1 \
+  2>log </dev/null | true
+[[ -s piped/checkpoint.safetensors ]] || fail "a closed pipe stopped the training"
+if [[ -c /dev/full ]]; then
+  code=0
+  "$program" --out whole --generate-only the >/dev/full 2>log || code=$?
+  [[ $code -eq 2 ]] || fail "exit code $code, not 2, where the output cannot be written"
+  grep -qF 'standard output' log || fail "it does not say that the output cannot be written"
+fi
+
+# A disk without room for a checkpoint: an error with its name, and the old files stay.
+cp -r whole limited
+before=$(cksum <limited/checkpoint.safetensors)
+code=0
+(ulimit -f 64 && exec "$program" --batch 2 --context 16 --threads 2 --text text --out limited \
+  --steps 10 >out 2>log </dev/null) || code=$?
+[[ $code -eq 2 ]] || fail "exit code $code, not 2, without room for a checkpoint"
+grep -qF '[limited/checkpoint.safetensors] writing failed' log || fail "it does not say what failed"
+[[ $(cksum <limited/checkpoint.safetensors) == "$before" ]] || fail "the old checkpoint is gone"
+
+# Files of others.
+mkdir foreign blocked
+printf 'day,rain\n1,2\n' >foreign/log.csv
+refused 'foreign/log.csv' --text text --out foreign --steps 1
+refused 'foreign/log.csv' --text text --out foreign --steps 1 --fresh
+mkdir blocked/loss.svg
+refused 'blocked/loss.svg' --text text --out blocked --steps 1
+
+# Ctrl-C, and a second run at the same time.
 "$program" --batch 2 --context 16 --threads 2 --text text --out stopped --steps 1000000 \
   >out 2>log </dev/null &
 child=$!
@@ -63,6 +108,11 @@ for i in {1..600}; do
   [[ -e stopped/log.csv && $(wc -l <stopped/log.csv) -gt 3 ]] && break
   sleep 0.1
 done
+code=0
+"$program" --batch 2 --context 16 --text text --out stopped --steps 9 >out 2>second </dev/null ||
+  code=$?
+[[ $code -eq 2 ]] || fail "exit code $code, not 2, of a second run in the folder"
+grep -qF '[stopped] another run' second || fail "it does not say that another run is at work"
 kill -INT $child
 code=0
 wait $child || code=$?
@@ -112,7 +162,17 @@ refused 'prompt' --out whole --generate-only ''
 # The command line.
 refused '--steps' --text text --out new --steps 0
 refused '--steps' --text text --out new --steps many
-refused '--seed' --text text --out new --steps 1 --seed -1
+for seed in -1 9223372036854775808 99999999999999999999 1e3; do
+  refused '--seed' --text text --out new --steps 1 --seed $seed
+done
+run 0 --text text --out last --steps 1 --seed 9223372036854775807
+refused '--steps' --text text --out new --steps 99999999999999999999
+refused '--lr' --text text --out new --steps 1 --lr nan
+batch=0
+refused '--batch' --text text --out new
+batch=1000000000
+refused 'B = 1000000000, T = 16' --text text --out new
+batch=2
 refused '--text' --out new
 refused '--out' --text text
 refused '--colour' --text text --out new --colour red

@@ -250,6 +250,19 @@ TEST_CASE("what cannot be written is told before the first step") {
     }
 }
 
+TEST_CASE("what killed runs left unfinished is removed, and nothing else") {
+  scratch_folder dir;
+  const std::vector<std::string> left = {"log.csv.tmp-12-0", "checkpoint.safetensors.tmp-4711-17"},
+                                 others = {"log.csv.tmp-mine", "notes.tmp-12-0", "log.csv.old"};
+  for (const auto& names : {left, others})
+    for (const std::string& name : names) write_file_atomic(dir / name, "x");
+  tiny_run a;
+  a.with({.steps = 1, .folder = dir.path}).run();
+  for (const std::string& name : left) CHECK(!std::filesystem::exists(dir / name));
+  for (const std::string& name : others) CHECK(read_file(dir / name) == "x");
+  CHECK(dir.files() == 6);
+}
+
 TEST_CASE("a second run in the same folder is kept out, whoever holds it") {
   scratch_folder dir;
   tiny_run a, b;

@@ -12,6 +12,7 @@
 
 #include "ropewalk/io/safetensors.hpp"
 #include "ropewalk/runtime/parameters.hpp"
+#include "ropewalk/train/data.hpp"
 
 namespace ropewalk {
 
@@ -41,6 +42,11 @@ class checkpoint {
   explicit checkpoint(const std::string& path);
   const std::string& path() const { return file_.path(); }
   const checkpoint_info& info() const { return info_; }
+
+  // The tokenizer of the run, and the window ("window" of `run`, as trainer writes it). Errors: a
+  // text that describes none; no such pair, or no number of at least 1.
+  tokenizer tokens() const;
+  long window() const;
 
   // Errors: a pair of `run` that the checkpoint lacks or has with another value.
   void require_run(const metadata_list& run) const;

@@ -22,6 +22,9 @@ class run_folder {
   // Checks that a file of that name may be replaced: it is missing, empty, or begins as `ours`
   // says. Errors: it is no regular file; it begins otherwise.
   void require_own(const char* name, bool (*ours)(std::string_view begin)) const;
+  // Checks that a file of that name can be written here, and removes the unfinished ones that killed
+  // runs left beside it (atomic_writer). Errors: those of atomic_writer.
+  void prepare(const char* name) const;
 
  private:
   std::string path_{};
