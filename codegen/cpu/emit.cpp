@@ -214,8 +214,7 @@ class row_emitter {
       const reduce_record r = a_.reduction_of(e);
       const dtype d = a_[e].type;
       const std::string t = p_.fresh("t");
-      p_.line(std::string(printer::type_text(d)) + " " + t + " = " + printer::initial(r.kind, d) +
-              ";");
+      p_.variable(d, t, p_.initial(r.kind, d));
       tasks.push_back({.value = substitute(r.body, n), .total = t, .how = r.kind});
       acc.push_back({t, r.kind});
       results.emplace_back(e, t);
@@ -387,8 +386,7 @@ class row_emitter {
         if (t.total != x.name) continue;
         const dtype d = a_[t.value].type;
         t.total = p_.fresh("sum");
-        p_.line(std::string(printer::type_text(d)) + " " + t.total + " = " +
-                printer::initial(x.how, d) + ";");
+        p_.variable(d, t.total, p_.initial(x.how, d));
         adds.push_back(x.name + " = " + printer::combine(x.how, d, x.name, t.total) + ";");
         x.name = t.total;
         break;
@@ -462,12 +460,11 @@ class row_emitter {
       level l{.root = k, .total = {}, .inner = {}};
       if (!r_is_column(r)) {
         l.total = p_.fresh("total");
-        p_.line(std::string(printer::type_text(d)) + " " + l.total + " = " +
-                printer::initial(r.how, d) + ";");
+        p_.variable(d, l.total, p_.initial(r.how, d));
       } else {
         l.totals = p_.scratch_array(d, w_.space.columns);
         l.inners = p_.scratch_array(d, w_.space.columns);
-        fill(l.totals, printer::initial(r.how, d));
+        fill(l.totals, p_.initial(r.how, d));
       }
       accs.push_back(l);
     }
@@ -481,12 +478,11 @@ class row_emitter {
       const dtype d = a_[r.value].type;
       if (l.totals < 0) {
         l.inner = p_.fresh("sum");
-        p_.line(std::string(printer::type_text(d)) + " " + l.inner + " = " +
-                printer::initial(r.how, d) + ";");
+        p_.variable(d, l.inner, p_.initial(r.how, d));
         totals_[l.root] = l.inner;
         flat_acc.push_back({l.inner, r.how});
       } else {
-        fill(l.inners, printer::initial(r.how, d));
+        fill(l.inners, p_.initial(r.how, d));
         column_totals_[l.root] = l.inners;
       }
     }

@@ -57,7 +57,7 @@ kernel_text emit_columns(arena& a, column_work work, const buffer_table& types) 
     if (std::any_of(sums.begin(), sums.end(), [&](const sum& s) { return s.reduction == e; }))
       continue;
     sum s{e, p.fresh("total"), {}};
-    const char* t = printer::type_text(a[e].type);
+    const char* t = cpp_language().type(a[e].type);
     p.line(std::string(t) + " " + s.total + "[" + std::to_string(strip) + "];");
     if (deep) {
       s.inner = p.fresh("sum");
@@ -70,8 +70,8 @@ kernel_text emit_columns(arena& a, column_work work, const buffer_table& types) 
   auto clear = [&](bool inner) {
     p.line("for (long j = 0; j < " + std::to_string(strip) + "; ++j) {");
     for (const sum& s : sums)
-      p.line("  " + (inner ? s.inner : s.total) + "[j] = " +
-             printer::initial(a.reduction_of(s.reduction).kind, a[s.reduction].type) + ";");
+      p.line("  " + (inner ? s.inner : s.total) +
+             "[j] = " + p.initial(a.reduction_of(s.reduction).kind, a[s.reduction].type) + ";");
     p.line("}");
   };
   clear(false);

@@ -1,67 +1,15 @@
-// Expressions as C++ text.
+// Expressions as text.
 #include "emit_printer.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 namespace ropewalk {
-namespace {
-
-std::string number_text(double v, dtype d) {
-  if (d == dtype::boolean) return v != 0 ? "true" : "false";
-  const bool wide = d == dtype::f64;
-  if (std::isnan(v)) return wide ? "__builtin_nan(\"\")" : "__builtin_nanf(\"\")";
-  if (std::isinf(v))
-    return std::string(v < 0 ? "-" : "") + (wide ? "__builtin_inf()" : "__builtin_inff()");
-  char b[40];
-  const auto r = wide ? std::to_chars(b, b + sizeof b, v)
-                      : std::to_chars(b, b + sizeof b, static_cast<float>(v));
-  std::string s(b, r.ptr);
-  if (s.find_first_of(".e") == std::string::npos) s += ".0";
-  if (!wide) s += "f";
-  return v < 0 || std::signbit(v) ? "(" + s + ")" : s;
-}
-
-const char* storage_text(dtype d) {
-  switch (d) {
-    case dtype::f64:
-      return "double";
-    case dtype::f32:
-      return "float";
-    case dtype::f16:
-    case dtype::bf16:
-      return "std::uint16_t";
-    case dtype::i32:
-      return "std::int32_t";
-    case dtype::u8:
-      return "std::uint8_t";
-    case dtype::boolean:
-      return "bool";
-  }
-  return "";
-}
-
-}  // namespace
-
-const char* printer::type_text(dtype d) {
-  switch (d) {
-    case dtype::f64:
-      return "double";
-    case dtype::i32:
-      return "int";
-    case dtype::boolean:
-      return "bool";
-    default:
-      return "float";
-  }
-}
-
-std::string printer::initial(reduction how, dtype d) {
-  if (how == reduction::sum) return d == dtype::i32 ? "0" : number_text(0, d);
+std::string printer::initial(reduction how, dtype d) const {
+  if (how == reduction::sum) return d == dtype::i32 ? "0" : language_.number(0, d);
   if (d == dtype::i32) return how == reduction::max ? "-0x7fffffff - 1" : "0x7fffffff";
   if (d == dtype::boolean) return how == reduction::max ? "false" : "true";
-  return number_text(how == reduction::max ? -INFINITY : INFINITY, d);
+  return language_.number(how == reduction::max ? -INFINITY : INFINITY, d);
 }
 
 std::string printer::combine(reduction how, dtype d, const std::string& a, const std::string& b) {
@@ -143,7 +91,7 @@ bool printer::trivial(int e) const {
 std::string printer::address(int e) {
   const expr_node& n = a_[e];
   if (n.op != scalar_op::extent) {
-    return is_long(e) ? raw_text(e) : "long(" + raw_text(e) + ")";
+    return is_long(e) ? raw_text(e) : std::string(language_.index()) + "(" + raw_text(e) + ")";
   }
   const affine_form& f = a_.affine(e);
   dim_table& dims = a_.dims();
@@ -205,8 +153,8 @@ bool printer::is_long(int e) const {
 
 void printer::declare(int e) {
   const std::string t = fresh("t");
-  line(std::string("const ") + (is_long(e) ? "long" : type_text(a_[e].type)) + " " + t + " = " +
-       raw_text(e) + ";");
+  line(std::string("const ") + (is_long(e) ? language_.index() : language_.type(a_[e].type)) + " " +
+       t + " = " + raw_text(e) + ";");
   set_name(e, t);
 }
 
@@ -219,7 +167,7 @@ void printer::emit_reduce(int e) {
   const reduce_record r = a_.reduction_of(e);
   const dtype d = a_[e].type;
   const std::string t = fresh("t");
-  line(std::string(type_text(d)) + " " + t + " = " + initial(r.kind, d) + ";");
+  variable(d, t, initial(r.kind, d));
   loops(r.vars, {{t, r.kind}}, {r.body}, [&] {
     const std::string x = value(r.body);
     line(t + " = " + combine(r.kind, d, t, x) + ";");
@@ -238,11 +186,7 @@ std::string printer::store_text(int b, const std::string& element, const std::st
   const dtype d =
       b >= scratch_base ? arrays_[static_cast<std::size_t>(b - scratch_base)].type : types_.type(b);
   written(b);
-  std::string x = v;
-  if (d == dtype::f16) x = "to_f16(" + v + ")";
-  if (d == dtype::bf16) x = "to_bf16(" + v + ")";
-  if (d == dtype::u8) x = "static_cast<std::uint8_t>(" + v + ")";
-  return buffer(b) + "[" + element + "] = " + x + ";";
+  return buffer(b) + "[" + element + "] = " + language_.stored(d, v) + ";";
 }
 
 std::string printer::inline_text(int e) {
@@ -254,14 +198,14 @@ std::string printer::raw_text(int e) {
   const expr_node n = a_[e];
   auto arg = [&](int k) { return inline_text(k); };
   auto call = [&](const char* f) {
-    return std::string(f) + "(" + arg(n.a) + (n.b >= 0 ? ", " + arg(n.b) : "") +
+    return language_.function(f, n.type) + "(" + arg(n.a) + (n.b >= 0 ? ", " + arg(n.b) : "") +
            (n.c >= 0 ? ", " + arg(n.c) : "") + ")";
   };
   auto infix = [&](const char* o) { return "(" + arg(n.a) + " " + o + " " + arg(n.b) + ")"; };
   const bool whole = n.type == dtype::i32;
   switch (n.op) {
     case scalar_op::constant:
-      return number_text(n.v, n.type);
+      return language_.number(n.v, n.type);
     case scalar_op::index:
       return var(n.aux);
     case scalar_op::extent:
@@ -270,12 +214,9 @@ std::string printer::raw_text(int e) {
       const dtype d = n.aux >= scratch_base
                           ? arrays_[static_cast<std::size_t>(n.aux - scratch_base)].type
                           : types_.type(n.aux);
-      std::string x = buffer(n.aux) + "[" + address(n.a) + "]";
-      if (d == dtype::f16) x = "from_f16(" + x + ")";
-      if (d == dtype::bf16) x = "from_bf16(" + x + ")";
-      if (d == dtype::u8) x = "int(" + x + ")";
+      const std::string x = language_.loaded(d, buffer(n.aux) + "[" + address(n.a) + "]");
       if (n.b < 0) return x;
-      const std::string zero = whole ? "0" : number_text(0, n.type);
+      const std::string zero = whole ? "0" : language_.number(0, n.type);
       return "(" + arg(n.b) + " ? " + x + " : " + zero + ")";
     }
     case scalar_op::add:
@@ -323,9 +264,9 @@ std::string printer::raw_text(int e) {
     case scalar_op::le:
       return infix("<=");
     case scalar_op::logical_and:
-      return infix("&");
+      return infix(language_.both());
     case scalar_op::logical_or:
-      return infix("|");
+      return infix(language_.either());
     case scalar_op::logical_not:
       return "(!" + arg(n.a) + ")";
     case scalar_op::select:
@@ -333,12 +274,9 @@ std::string printer::raw_text(int e) {
     case scalar_op::random:
       return call("random");
     case scalar_op::cast:
-      if (n.aux == static_cast<int>(dtype::f16)) return "from_f16(to_f16(" + arg(n.a) + "))";
-      if (n.aux == static_cast<int>(dtype::bf16)) return "from_bf16(to_bf16(" + arg(n.a) + "))";
-      if (n.aux == static_cast<int>(dtype::u8))
-        return "int(static_cast<std::uint8_t>(" + arg(n.a) + "))";
-      if (n.type == dtype::boolean) return "(" + arg(n.a) + " != 0)";
-      return std::string(type_text(n.type)) + "(" + arg(n.a) + ")";
+      if (n.aux >= 0) return language_.rounded(static_cast<dtype>(n.aux), arg(n.a));
+      if (n.type == dtype::boolean) return language_.truth(arg(n.a));
+      return std::string(language_.type(n.type)) + "(" + arg(n.a) + ")";
     default:
       return "";
   }
@@ -353,12 +291,12 @@ kernel_text printer::finish(int parallel, std::int64_t grain) {
   std::string pointers, arrays, scratch = "a.scratch", sizes;
   for (std::size_t k = 0; k < buffers_.size(); ++k) {
     const std::string t = std::string(writes_.contains(buffers_[k]) ? "" : "const ") +
-                          storage_text(types_.type(buffers_[k]));
+                          language_.storage(types_.type(buffers_[k]));
     pointers += "  " + t + "* __restrict b" + std::to_string(k) + " = static_cast<" + t +
                 "*>(a.buffers[" + std::to_string(k) + "]);\n";
   }
   for (std::size_t k = 0; k < arrays_.size(); ++k) {
-    const std::string t = storage_text(arrays_[k].type);
+    const std::string t = language_.storage(arrays_[k].type);
     arrays += "  " + t + "* __restrict s" + std::to_string(k) + " = reinterpret_cast<" + t + "*>(" +
               scratch + ");\n";
     scratch += " + (" + dim_text(arrays_[k].elements) + " + 7) / 8 * 64";

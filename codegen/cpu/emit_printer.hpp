@@ -1,4 +1,4 @@
-// Prints expressions and loops as C++.
+// Prints expressions and loops in a language of kernels.
 #pragma once
 #include <map>
 #include <set>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "emit.hpp"
+#include "emit_language.hpp"
 
 namespace ropewalk {
 
@@ -15,7 +16,8 @@ inline constexpr int scratch_base = 1 << 24;
 
 class printer {
  public:
-  printer(arena& a, const buffer_table& types) : a_(a), types_(types) {}
+  printer(arena& a, const buffer_table& types, const language& l = cpp_language())
+      : a_(a), types_(types), language_(l) {}
 
   // Counts how often the expressions under e are used; those used more than once get names.
   void count(int e);
@@ -45,10 +47,13 @@ class printer {
     hoist(e, inner, seen);
   }
   std::string store_text(int b, const std::string& element, const std::string& v);
-  static const char* type_text(dtype d);  // of a computed value
-  static std::string initial(reduction how, dtype d);
+  std::string initial(reduction how, dtype d) const;
   static std::string combine(reduction how, dtype d, const std::string& a, const std::string& b);
   static const char* clause(reduction how);
+  // Declares a variable of a computed value.
+  void variable(dtype d, const std::string& name, const std::string& value) {
+    line(std::string(language_.type(d)) + " " + name + " = " + value + ";");
+  }
 
   // Loops over variables, the last one innermost and vectorised; body prints the inside.
   struct accumulator {
@@ -64,8 +69,8 @@ class printer {
       for (int e : under) hoist(e, inner);
       if (k + 1 == vars.size()) simd(acc);
       const std::string v = var(vars[k]);
-      open("for (long " + v + " = 0; " + v + " < " + dim_text(a_.variable_extent(vars[k])) +
-           "; ++" + v + ") {");
+      open("for (" + std::string(language_.index()) + " " + v + " = 0; " + v + " < " +
+           dim_text(a_.variable_extent(vars[k])) + "; ++" + v + ") {");
       if (vars[k] < 62) inner &= ~arena::bit(vars[k]);
     }
     body();
@@ -77,6 +82,11 @@ class printer {
   kernel_text finish(int parallel, std::int64_t grain);
 
   arena& exprs() { return a_; }
+  // What the text read and wrote so far: buffers in the order of their names, dims likewise.
+  const std::string& body() const { return body_; }
+  const std::vector<int>& buffers() const { return buffers_; }
+  const std::vector<int>& dims() const { return dims_; }
+  bool writes(int buffer) const { return writes_.contains(buffer); }
 
  private:
   std::string inline_text(int e);
@@ -91,6 +101,7 @@ class printer {
 
   arena& a_;
   const buffer_table& types_;
+  const language& language_;
   std::string body_;
   int depth_ = 1, next_ = 0;
   std::vector<std::vector<int>> scopes_{1};
