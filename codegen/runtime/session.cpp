@@ -130,10 +130,16 @@ tensor_view session_core::get(std::string_view output) const {
 const std::shared_ptr<parameter_store>& session_core::parameters() const {
   return state_->parameters;
 }
-std::vector<input_description> session_core::inputs() const {
-  std::vector<input_description> r;
+std::vector<tensor_description> session_core::inputs() const {
+  std::vector<tensor_description> r;
   for (const session_input& x : state_->inputs)
     r.push_back({x.name, x.t.type, {x.t.extent, x.t.extent + x.t.rank}});
+  return r;
+}
+std::vector<tensor_description> session_core::outputs() const {
+  std::vector<tensor_description> r;
+  for (const auto& [name, t] : state_->outputs)
+    r.push_back({name, t.type, {t.extent, t.extent + t.rank}});
   return r;
 }
 

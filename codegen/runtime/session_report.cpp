@@ -22,9 +22,20 @@ double extent(const tensor_ref& t, int axis) {
   return static_cast<double>(t.extent[axis < 0 ? axis + t.rank : axis]);
 }
 
-// Pairs of a query and a key over all heads, seen or not.
+// Pairs of a query and a key that it sees, over all heads.
 double pairs(const ready_step& s) {
-  return count(s.in[0]) / extent(s.in[0], -1) * extent(s.in[1], -2);
+  const std::int64_t tq = s.in[0].extent[s.in[0].rank - 2], tk = s.in[1].extent[s.in[1].rank - 2];
+  const bool causal = (s.a.i[0] & op::attention_causal) != 0;
+  const std::int64_t window =
+      (s.a.i[0] & op::attention_has_window) != 0 ? s.a.d[0].n : std::max(tq, tk) + tk;
+  std::int64_t seen = 0;
+  for (std::int64_t p = tk - tq; p < tk; ++p) {
+    const std::int64_t first = std::max<std::int64_t>(0, p - window + 1),
+                       last = std::min(tk - 1, causal ? p : p + window - 1);
+    seen += std::max<std::int64_t>(0, last - first + 1);
+  }
+  return count(s.in[0]) / extent(s.in[0], -1) / static_cast<double>(tq) *
+         static_cast<double>(seen);
 }
 
 // A product and a sum count as two; what is computed twice to save memory counts once. -1: not
@@ -42,37 +53,41 @@ double flops(const ready_step& s) {
     return 6 * count(s.in[0]) * extent(s.in[1], 0);
   return -1;
 }
+std::string flops_text(double n) {
+  if (n < 0) return "-";
+  char number[32];
+  std::snprintf(number, sizeof number, "%.0f", n);
+  return number;
+}
 
 }  // namespace
 
 std::string session_core::report() const {
   const state& s = *state_;
-  std::string r = "program " + s.name + " on " + s.on.name() + "\nstep device read written what\n";
+  std::string r = "program " + s.name + " on " + s.on.name() +
+                  "\nstep device read written FLOPs what\n";
   struct total {
     std::size_t steps = 0, bytes = 0;
-    double flops = 0;
+    double flops = -1;
   };
   std::map<std::string, total> classes;
   for (std::size_t k = 0; k < s.steps.size(); ++k) {
     const ready_step& x = s.steps[k];
     r += std::to_string(k) + " cpu " + std::to_string(x.bytes_read) + " " +
-         std::to_string(x.bytes_written) + " " + x.label +
+         std::to_string(x.bytes_written) + " " + flops_text(flops(x)) + " " + x.label +
          (x.op != nullptr ? " (own kernel)\n" : "\n");
     for (const std::string& name : {x.op != nullptr ? x.label : std::string("generated"),
                                     std::string("~")}) {  // behind every name: the sum
       total& t = classes[name];
       ++t.steps;
       t.bytes += x.bytes_read + x.bytes_written;
-      t.flops += std::max(flops(x), 0.0);
+      if (const double n = flops(x); n >= 0) t.flops = std::max(t.flops, 0.0) + n;
     }
   }
   r += "class steps FLOPs bytes\n";
-  for (const auto& [name, t] : classes) {
-    char number[32];
-    std::snprintf(number, sizeof number, "%.0f", t.flops);
-    r += (name == "~" ? "all" : name) + " " + std::to_string(t.steps) + " " +
-         (t.flops > 0 ? number : "-") + " " + std::to_string(t.bytes) + "\n";
-  }
+  for (const auto& [name, t] : classes)
+    r += (name == "~" ? "all" : name) + " " + std::to_string(t.steps) + " " + flops_text(t.flops) +
+         " " + std::to_string(t.bytes) + "\n";
   return r + "arena " + std::to_string(s.memory_plan.arena_bytes) + " bytes, largest live set " +
          std::to_string(s.memory_plan.live_bytes) + ", leaves " +
          std::to_string(s.memory_plan.leaf_bytes) + "\n";

@@ -90,7 +90,7 @@ void check_least(const char* field, long value, long least) {
 // Whether the session has the input "rng". Error: it has one that nobody would set.
 bool checked_inputs(const session_core& s, bool trains) {
   bool random = false;
-  for (const input_description& x : s.inputs()) {
+  for (const tensor_description& x : s.inputs()) {
     if (trains && x.name == "rng")
       random = true;
     else if (x.name != "tokens" && x.name != "targets" && !(trains && x.name == "learning_rate"))

@@ -335,7 +335,7 @@ TEST_CASE("report and profile") {
   s.set("x", std::vector<float>(32, 1.0f));
   s.run();
   s.run();
-  CHECK(contains(s.report(), "0 cpu 128 128 mul\n"));
+  CHECK(contains(s.report(), "0 cpu 128 128 - mul\n"));
   CHECK(contains(s.report(), "generated 1 - 256\nall 1 - 256\n"));
   CHECK(contains(s.report(), "arena 192 bytes, largest live set 192, leaves 128\n"));
   CHECK(contains(s.profile(), "program toy: 2 runs, mean "));
@@ -363,17 +363,42 @@ TEST_CASE("a report adds up what products and attention compute") {
   CHECK(contains(r, "all 2 " + std::to_string(attention + product) + " "));
 }
 
-TEST_CASE("a session lists its inputs") {
+TEST_CASE("a report counts the keys that rows of attention see") {
+  // 5 rows at positions 2 to 6 of 7 keys.
+  const auto flops = [](std::int64_t flags, std::int64_t window) {
+    builder b;
+    const int q = b.input("q", {6, 5, 4}), k = b.input("k", {3, 7, 4}), v = b.input("v", {3, 7, 8});
+    const op_info& op = family_info<op::attention_family>;
+    const attrs options = {.i = {flags}, .d = {window}};
+    std::vector<tensor_type> types;
+    for (const int i : {q, k, v}) types.push_back(b.p.g[i].type);
+    b.output("y", b.p.g.add({&op, options, op.result(options, types.data(), 3, 0), {q, k, v}, ""}));
+    return session_core(b.p, cpu(1), {}).report();
+  };
+  const auto line = [](long pairs) {
+    return " " + std::to_string(2 * 6 * pairs * (4 + 8)) + " attention (own kernel)\n";
+  };
+  const std::int64_t causal = op::attention_causal, window = op::attention_has_window;
+  CHECK(contains(flops(0, 0), line(5 * 7)));
+  CHECK(contains(flops(causal, 0), line(3 + 4 + 5 + 6 + 7)));
+  CHECK(contains(flops(causal | window, 2), line(5 * 2)));
+  CHECK(contains(flops(window, 2), line(4 * 3 + 2)));
+}
+
+TEST_CASE("a session lists its inputs and outputs") {
   builder b;
   b.output("y", b.add(b.input("x", {B, 2}), b.param("w", {2})));
   b.input("unused", {T}, i32);
   const session_core s = open(b, {{B, 3}, {T, 7}});
-  const std::vector<input_description> in = s.inputs();
+  const std::vector<tensor_description> in = s.inputs(), out = s.outputs();
   REQUIRE(in.size() == 2);
   CHECK((in[0].name == "x" && in[0].type == f32));
   CHECK(in[0].extent == std::vector<std::int64_t>{3, 2});
   CHECK((in[1].name == "unused" && in[1].type == i32));
   CHECK(in[1].extent == std::vector<std::int64_t>{7});
+  REQUIRE(out.size() == 1);
+  CHECK((out[0].name == "y" && out[0].type == f32));
+  CHECK(out[0].extent == std::vector<std::int64_t>{3, 2});
 }
 
 TEST_CASE("the first registration of a kernel stays") {

@@ -26,8 +26,8 @@ struct session_options {
   bool profile = false;
 };
 
-// An input of a program, its dims numbers.
-struct input_description {
+// An input or output of a program, its dims numbers.
+struct tensor_description {
   std::string name;
   dtype type = dtype::f32;
   std::vector<std::int64_t> extent{};
@@ -53,7 +53,9 @@ class session_core {
   ~session_core();
 
   // What the program reads, in the order in which the model mentions it.
-  std::vector<input_description> inputs() const;
+  std::vector<tensor_description> inputs() const;
+  // What it gives, in the program's order.
+  std::vector<tensor_description> outputs() const;
   // Gives an input its elements: set() copies them, bind() reads the caller's memory at every run
   // until the next set() or bind(). Errors: no such input; another element type or count.
   void set(std::string_view input, const host_data& h);
@@ -76,9 +78,13 @@ class session_core {
   std::size_t arena_bytes() const;
   std::size_t steps() const;
 
-  // A line per step: device, bytes read and written, what it does; then for each class of kernels
-  // the steps, floating point operations (of products and attention; "-" where they are not
-  // counted) and bytes; then the memory.
+  // A line per step: device, bytes read and written, floating point operations, what it does; then
+  // for each class of kernels the steps, operations and bytes; then the memory.
+  //
+  // Operations of products and attention only; "-": not counted. A multiplication and an addition
+  // are two: a product [M, K] x [K, N] has 2 M N K, attention 2 (Dk + Dv) for each query head, row
+  // and key that `causal` and `sliding_window` let it see (its backward 6 Dk + 4 Dv), whatever the
+  // values of lengths, documents, masks and `start` (counted as a full cache).
   std::string report() const;
   // A line per step, slowest first: share, mean time, runs, what it does. Error: opened without
   // `profile`.
