@@ -1,6 +1,6 @@
 // From constexpr records to the flat graph: calls inlined, repeats unrolled, parameters named by
-// path, the gradients of all parameters gathered. Equal nodes meet in the graph's hash-consing; so a
-// forward value that a gradient mentions IS the forward node.
+// path, the gradients of all parameters gathered. Equal nodes meet in the graph's hash-consing; so
+// a forward value that a gradient mentions IS the forward node.
 #include "ropewalk/graph/flatten.hpp"
 
 #include <algorithm>
@@ -63,11 +63,10 @@ class flattener {
 
  private:
   ids compute(const record* r, int f) {
-    if (r->op == &formal_info) return {frames_[at(f)].args[static_cast<std::size_t>(r->a.i[0])]};
+    if (r->op == &formal_info) return {frames_[at(f)].args[at(r->i[0])]};
     if (r->op == &mode_info) return results(r->in[train_mode_ ? 0 : 1], f);
     if (r->op == &effect_info) return effect(r, f);
-    if (r->op == &result_info)
-      return {results(r->in[0], f)[static_cast<std::size_t>(r->a.i[0])]};
+    if (r->op == &result_info) return {results(r->in[0], f)[at(r->i[0])]};
     if (r->op == &call_info)
       return run_body(*r->bodies[0], enter({join(frames_[at(f)].scope, r->name), inputs(r, f)}));
     if (r->op == &repeat_info) return repeat(r, f);
@@ -76,22 +75,23 @@ class flattener {
   }
 
   ids plain(const record* r, int f) {
-    graph_node n{.op = r->op, .a = r->a, .type = r->type, .in = inputs(r, f), .path = {}};
+    graph_node n{.op = r->op, .a = {}, .type = {}, .in = inputs(r, f), .path = {}};
+    if (r->a != nullptr) n.a = *r->a;
+    std::vector<tensor_type> types;
+    for (int i : n.in) types.push_back(out_.g[i].type);
+    const auto result = [&](int k) {
+      return r->op->result(n.a, types.data(), static_cast<int>(types.size()), k);
+    };
+    n.type = r->type != nullptr ? *r->type : result(0);
     if (r->op->kind == op_class::leaf && r->op != &constant_info)
       n.path = r->op == &input_info ? r->name : join(frames_[at(f)].scope, r->name);
     if (r->op->wants_scope) n.a.i[5] = hash_of(frames_[at(f)].scope);
     const int id = out_.g.add(n);
     if (r->op->results == 1) return {id};
     ids picks;
-    std::vector<tensor_type> types;
-    for (int i : n.in) types.push_back(out_.g[i].type);
     for (int k = 0; k < r->op->results; ++k)
       picks.push_back(out_.g.add(
-          {.op = &pick_info,
-           .a = {.i = {k}},
-           .type = r->op->result(n.a, types.data(), static_cast<int>(types.size()), k),
-           .in = {id},
-           .path = {}}));
+          {.op = &pick_info, .a = {.i = {k}}, .type = result(k), .in = {id}, .path = {}}));
     return picks;
   }
 
@@ -129,10 +129,12 @@ class flattener {
     ids last;                 // the carried values after the last layer
   };
   layers unroll(const record* r, int f, int blocks, int carried, const ids& operands) {
-    layers l{.count = evaluate(r->a.d[0], bindings_) * blocks, .blocks = blocks, .frames = {},
+    layers l{.count = evaluate(*r->count, bindings_) * blocks,
+             .blocks = blocks,
+             .frames = {},
              .last = {}};
-    if (!r->a.d[0].fixed() && std::ranges::find(out_.counts, r->a.d[0]) == out_.counts.end())
-      out_.counts.push_back(r->a.d[0]);
+    if (!r->count->fixed() && std::ranges::find(out_.counts, *r->count) == out_.counts.end())
+      out_.counts.push_back(*r->count);
     ids args = operands;
     for (long i = 0; i < l.count; ++i) {
       l.frames.push_back(
@@ -145,7 +147,7 @@ class flattener {
   }
 
   ids repeat(const record* r, int f) {
-    return unroll(r, f, r->n_bodies, static_cast<int>(r->a.i[0]), inputs(r, f)).last;
+    return unroll(r, f, r->n_bodies, r->i[0], inputs(r, f)).last;
   }
 
   // The frame of a derived body: the layer's operands, then the cotangents of its results.
@@ -156,8 +158,7 @@ class flattener {
   }
 
   int repeat_vjp(const record* r, int f) {
-    const int n_args = static_cast<int>(r->a.i[0]), wanted = static_cast<int>(r->a.i[1]);
-    const int blocks = static_cast<int>(r->a.i[2]), carried = r->n_in - n_args;
+    const int n_args = r->i[0], wanted = r->i[1], blocks = r->i[2], carried = r->n_in - n_args;
     const ids all = inputs(r, f);
     const layers l = unroll(r, f, blocks, carried, {all.begin(), all.begin() + n_args});
     ids g(all.begin() + n_args, all.end());
@@ -179,7 +180,7 @@ class flattener {
   void gather_call(const gradient_table::call& c, int f, std::map<int, ids>& total) {
     const record* r = c.site;
     const ids operands = inputs(r, f);
-    const int n_cots = r->op == &repeat_vjp_info ? 1 : static_cast<int>(r->a.i[0]);
+    const int n_cots = r->op == &repeat_vjp_info ? 1 : r->i[0];
     ids g = values(c.cotangents, n_cots, f);
     if (r->op != &repeat_info) {  // a call, or the gradient of a repeat as one call
       const std::string scope = r->op == &call_info ? r->name : "";
@@ -229,8 +230,7 @@ program_graph flatten(const program_table& table, std::span<const dim_binding> b
     std::vector<parameter_gradient> sums;
     for (const auto& [param, parts] : gradients) {
       value g{&p.g, parts.front()};
-      for (std::size_t k = 1; k < parts.size(); ++k)
-        g = apply<op::add>(p.g, {g, {&p.g, parts[k]}});
+      for (std::size_t k = 1; k < parts.size(); ++k) g = apply<op::add>(p.g, {g, {&p.g, parts[k]}});
       sums.push_back({{&p.g, param}, g});
     }
     if (entry.kind == program_entry::kind_t::gradients) {

@@ -45,7 +45,40 @@ constexpr op_info make_op_info() {
   return r;
 }
 template <class Family>
-inline constexpr op_info family_info = make_op_info<Family>();
+inline constexpr op_info own_op = make_op_info<Family>();
+
+// The library's own ops are made once, in codegen/graph/library_ops.cpp: a model's file only names
+// them, and their lowering and reference functions are not compiled again. The line
+//   ROPEWALK_LIBRARY_OP(abs);
+// in the header of op::abs says that it is one of them; an op without it is made where it is used.
+template <class Family>
+inline constexpr bool in_library = false;
+template <class Family>
+struct library_op {
+  static const op_info info;
+};
+#ifdef ROPEWALK_DEFINE_LIBRARY_OPS
+template <class Family>
+constinit const op_info library_op<Family>::info = make_op_info<Family>();
+#define ROPEWALK_LIBRARY_OP(Family)                       \
+  template <>                                             \
+  inline constexpr bool in_library<op::Family> = true;    \
+  template const op_info library_op<op::Family>::info
+#else
+#define ROPEWALK_LIBRARY_OP(Family) \
+  template <>                       \
+  inline constexpr bool in_library<op::Family> = true
+#endif
+
+namespace detail {
+template <class Family>
+constexpr const op_info& op_of() {
+  if constexpr (in_library<Family>) return library_op<Family>::info;
+  else return own_op<Family>;
+}
+}  // namespace detail
+template <class Family>
+inline constexpr const op_info& family_info = detail::op_of<Family>();
 
 // How many names a type prints: what an operand used twice at one level doubles. let() counts one.
 template <class E>
@@ -141,9 +174,8 @@ struct expr_traits<node<Op, In...>> {
 };
 template <class Op, class... In>
 inline constexpr record rec<node<Op, In...>> = {
-    .op = &family_info<typename Op::family>, .a = Op::attributes, .type = node<Op, In...>::type,
-    .in = detail::record_inputs_of<In...>(), .n_in = static_cast<int>(sizeof...(In)),
-    .name = "", .bodies = nullptr, .n_bodies = 0};
+    .op = &detail::op_of<typename Op::family>(), .a = &Op::attributes,
+    .in = detail::record_inputs_of<In...>(), .n_in = static_cast<int>(sizeof...(In))};
 
 template <class F>
 struct expr_traits<named<F>> {
@@ -155,8 +187,7 @@ struct expr_traits<pick<K, Node>> {
 };
 template <int K, class Node>
 inline constexpr record rec<pick<K, Node>> = {
-    .op = &result_info, .a = {.i = {K}}, .type = pick<K, Node>::type,
-    .in = detail::record_inputs_of<Node>(), .n_in = 1, .name = "", .bodies = nullptr, .n_bodies = 0};
+    .op = &result_info, .in = detail::record_inputs_of<Node>(), .n_in = 1, .i = {K}};
 
 // The expression an op makes of its operands.
 template <class Op, class... In>

@@ -53,7 +53,7 @@ struct input_t : expr_tag {
   using inputs = list<>;
   static constexpr tensor_type type{D, Shp::value};
   static constexpr record make_record() {
-    return {&input_info, {}, type, {}, 0, stored_text<Name>.s, nullptr, 0};
+    return {.op = &input_info, .type = &type, .name = stored_text<Name>.s};
   }
 };
 template <text Name, class Shp, dtype D, initializer I>
@@ -61,16 +61,18 @@ struct param_t : expr_tag {
   using inputs = list<>;
   static constexpr tensor_type type{D, Shp::value};
   static constexpr bool trainable = I.trainable;
+  static constexpr attrs attributes = detail::leaf_attrs(I);
   static constexpr record make_record() {
-    return {&param_info, detail::leaf_attrs(I), type, {}, 0, stored_text<Name>.s, nullptr, 0};
+    return {.op = &param_info, .a = &attributes, .type = &type, .name = stored_text<Name>.s};
   }
 };
 template <text Name, class Shp, dtype D, initializer I>
 struct state_t : expr_tag {
   using inputs = list<>;
   static constexpr tensor_type type{D, Shp::value};
+  static constexpr attrs attributes = detail::leaf_attrs(I);
   static constexpr record make_record() {
-    return {&state_info, detail::leaf_attrs(I), type, {}, 0, stored_text<Name>.s, nullptr, 0};
+    return {.op = &state_info, .a = &attributes, .type = &type, .name = stored_text<Name>.s};
   }
 };
 // A number as a template argument (a class: plain double arguments trip g++ 12).
@@ -83,8 +85,9 @@ template <number Value, dtype D>
 struct constant_t : expr_tag {
   using inputs = list<>;
   static constexpr tensor_type type{D, shape{}};
+  static constexpr attrs attributes = {.f = {Value.v}};
   static constexpr record make_record() {
-    return {&constant_info, {.f = {Value.v}}, type, {}, 0, "", nullptr, 0};
+    return {.op = &constant_info, .a = &attributes, .type = &type};
   }
 };
 // Argument I of a module's body.
@@ -93,7 +96,7 @@ struct formal : expr_tag {
   using inputs = list<>;
   static constexpr tensor_type type{D, Shp::value};
   static constexpr record make_record() {
-    return {&formal_info, {.i = {I}}, type, {}, 0, "", nullptr, 0};
+    return {.op = &formal_info, .i = {I}};
   }
 };
 

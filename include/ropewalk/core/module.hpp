@@ -89,8 +89,9 @@ struct call_t : expr_tag {
       boost::mp11::mp_at_c<typename body_type::results, I>::type;
   static constexpr tensor_type type = result_type<0>;
   static constexpr record make_record() {
-    return {&call_info, {.i = {n_results}}, type, detail::record_inputs_of<In...>(), sizeof...(In),
-            stored_text<Scope>.s, detail::body_recs<body_type>, 1};
+    return {.op = &call_info, .in = detail::record_inputs_of<In...>(), .n_in = sizeof...(In),
+            .name = stored_text<Scope>.s, .bodies = detail::body_recs<body_type>, .n_bodies = 1,
+            .i = {n_results}};
   }
 };
 
@@ -109,9 +110,10 @@ struct repeat_t<list<K...>, N, Scope, In...> : expr_tag {
       boost::mp11::mp_at_c<typename first_body::results, I>::type;
   static constexpr tensor_type type = result_type<0>;
   static constexpr record make_record() {
-    return {&repeat_info, {.i = {n_results}, .d = {N}}, type, detail::record_inputs_of<In...>(),
-            sizeof...(In), stored_text<Scope>.s,
-            detail::body_recs<detail::body_for<K, In...>...>, sizeof...(K)};
+    return {.op = &repeat_info, .in = detail::record_inputs_of<In...>(), .n_in = sizeof...(In),
+            .name = stored_text<Scope>.s,
+            .bodies = detail::body_recs<detail::body_for<K, In...>...>, .n_bodies = sizeof...(K),
+            .i = {n_results}, .count = &stored_dim<N>};
   }
 };
 
@@ -235,7 +237,7 @@ struct effect_t : expr_tag {
   using inputs = list<Value, State, Next>;
   static constexpr tensor_type type = Value::type;
   static constexpr record make_record() {
-    return {&effect_info, {}, type, detail::record_inputs_of<Value, State, Next>(), 3, "", nullptr, 0};
+    return {.op = &effect_info, .in = detail::record_inputs_of<Value, State, Next>(), .n_in = 3};
   }
 };
 template <expression State, expression Value, expression Next>
@@ -249,7 +251,7 @@ struct mode_t : expr_tag {
   using inputs = list<Train, Eval>;
   static constexpr tensor_type type = Train::type;
   static constexpr record make_record() {
-    return {&mode_info, {}, type, detail::record_inputs_of<Train, Eval>(), 2, "", nullptr, 0};
+    return {.op = &mode_info, .in = detail::record_inputs_of<Train, Eval>(), .n_in = 2};
   }
 };
 template <expression Train, expression Eval>

@@ -44,17 +44,21 @@ struct record_inputs {
 };
 
 struct record {
-  const op_info* op;
-  attrs a;
-  tensor_type type;
-  record_inputs in;
-  int n_in;
-  const char* name;                  // a leaf's name, a call's scope
-  const body_record* const* bodies;  // call: 1; repeat: one per block of the pattern; adjoint of a
-  int n_bodies;                      // repeat: the blocks, then their vjps for every argument
+  const op_info* op = nullptr;
+  const attrs* a = nullptr;           // of an op or a leaf; nullptr: all zero
+  const tensor_type* type = nullptr;  // of a leaf; an op's follows from its operands' by its rule
+  record_inputs in = {};
+  int n_in = 0;
+  const char* name = "";                       // a leaf's name, a call's scope
+  const body_record* const* bodies = nullptr;  // call: 1; repeat: one per block of the pattern;
+  int n_bodies = 0;              // adjoint of a repeat: the blocks, then their vjps for each argument
+  int i[3] = {};                 // of the ops below
+  const dim* count = nullptr;    // repeat: how often the pattern is repeated
 };
 
 // Ops that exist in records only.
+// formal: i[0] = which argument; call, repeat: i[0] = number of results; result: i[0] = which;
+// repeat_vjp: i = number of arguments, the wanted one, number of blocks.
 inline constexpr op_info formal_info{.name = "formal", .kind = op_class::structural};
 inline constexpr op_info call_info{.name = "call", .kind = op_class::structural};
 inline constexpr op_info repeat_info{.name = "repeat", .kind = op_class::structural};

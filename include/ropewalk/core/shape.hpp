@@ -11,6 +11,10 @@ namespace ropewalk {
 
 inline constexpr int max_rank = 6;
 
+// D with static storage.
+template <dim D>
+inline constexpr dim stored_dim = D;
+
 struct shape {
   int rank = 0;
   dim d[max_rank];

@@ -119,8 +119,9 @@ struct repeat_vjp_t<list<K...>, N, Scope, Args, J, In...> : expr_tag {
   };
   static constexpr record make_record() {
     using all = as_records<typename bodies<operands>::type>;
-    return {&repeat_vjp_info, {.i = {Args, J, static_cast<std::int64_t>(sizeof...(K))}, .d = {N}},
-            type, detail::record_inputs_of<In...>(), sizeof...(In), stored_text<Scope>.s, all::value, all::n};
+    return {.op = &repeat_vjp_info, .in = detail::record_inputs_of<In...>(), .n_in = sizeof...(In),
+            .name = stored_text<Scope>.s, .bodies = all::value, .n_bodies = all::n,
+            .i = {Args, J, static_cast<int>(sizeof...(K))}, .count = &stored_dim<N>};
   }
 };
 

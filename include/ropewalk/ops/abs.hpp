@@ -16,6 +16,7 @@ struct abs : elementwise<abs> {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(abs);
 
 template <floating_expr X>
 constexpr auto abs(const X&) {

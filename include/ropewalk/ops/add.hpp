@@ -21,6 +21,7 @@ struct add : elementwise<add> {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(add);
 
 // Residuals are where types double, so sums watch for it.
 template <class A, class B>

@@ -26,6 +26,7 @@ struct add_scalars {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(add_scalars);
 
 // An operand of add_scalars with axes, or not floating.
 template <class Shp>

@@ -31,6 +31,7 @@ struct argmax : argmax_family {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(argmax_family);
 
 template <int Axis = -1, expression X>
   requires(axes{Axis}.mask(X::type.s.rank) >= 0)

@@ -211,6 +211,8 @@ struct attention_backward : attention_backward_family {
 };
 
 }  // namespace op
+ROPEWALK_LIBRARY_OP(attention_family);
+ROPEWALK_LIBRARY_OP(attention_backward_family);
 
 // Ranks other than 3 or 4, different batch, Dk or Tk, or H not a multiple of Hkv.
 template <class Q, class K, class V>

@@ -29,6 +29,7 @@ struct cast : cast_family {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(cast_family);
 
 template <dtype D, expression X>
 constexpr auto cast(const X& x) {

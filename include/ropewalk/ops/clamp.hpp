@@ -44,6 +44,7 @@ struct clamp : clamp_family {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(clamp_family);
 
 template <class X>
 struct clamp_min_above_max : mistake<X> {

@@ -63,6 +63,7 @@ struct concat : concat_family {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(concat_family);
 
 // Operands of concat that differ in another axis than the one they are joined along.
 template <int Axis, class... Shp>

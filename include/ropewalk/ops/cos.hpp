@@ -17,6 +17,7 @@ struct cos : elementwise<cos> {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(cos);
 
 template <floating_expr X>
 constexpr auto cos(const X&) {

@@ -39,6 +39,7 @@ struct cumsum : cumsum_family {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(cumsum_family);
 
 namespace detail {
 template <int Axis, class X>

@@ -22,6 +22,7 @@ struct dim_value : dim_value_family {
   static constexpr attrs attributes{.i = {static_cast<std::int64_t>(Type)}, .d = {D}};
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(dim_value_family);
 
 template <dim D, dtype Type = dtype::f32>
 constexpr auto dim_value() {

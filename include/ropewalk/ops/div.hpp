@@ -23,6 +23,7 @@ struct div : elementwise<div> {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(div);
 
 template <expression A, expression B>
   requires pairable<A, B>

@@ -76,6 +76,7 @@ struct dropout_mask : dropout_mask_family {
 };
 
 }  // namespace op
+ROPEWALK_LIBRARY_OP(dropout_mask_family);
 
 namespace composed {
 template <number P>

@@ -31,6 +31,7 @@ struct elu : elu_family {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(elu_family);
 
 template <number Alpha = 1.0, floating_expr X>
 constexpr auto elu(const X&) {

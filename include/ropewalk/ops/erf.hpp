@@ -18,6 +18,7 @@ struct erf : elementwise<erf> {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(erf);
 
 template <floating_expr X>
 constexpr auto erf(const X&) {

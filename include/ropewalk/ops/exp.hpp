@@ -15,6 +15,7 @@ struct exp : elementwise<exp> {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(exp);
 
 template <floating_expr X>
 constexpr auto exp(const X&) {

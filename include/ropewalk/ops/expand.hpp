@@ -29,6 +29,7 @@ struct expand : expand_family {
   static constexpr auto grad(auto s);
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(expand_family);
 
 template <class X, class Target>
 struct cannot_expand : mistake<Target> {

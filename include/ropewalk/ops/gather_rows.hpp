@@ -83,6 +83,8 @@ constexpr auto gather_rows::grad(auto s) {
 }
 
 }  // namespace op
+ROPEWALK_LIBRARY_OP(gather_rows);
+ROPEWALK_LIBRARY_OP(scatter_add);
 
 // table is not [N, C], or the ids are not i32, or src is not ids' shape with C columns.
 template <text Op, class Table, class Ids>

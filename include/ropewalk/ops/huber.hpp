@@ -32,6 +32,7 @@ struct huber : huber_family {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(huber_family);
 
 template <number Delta = 1.0, floating_expr X, floating_expr Y>
   requires(same_type<X, Y> && Delta.v > 0)

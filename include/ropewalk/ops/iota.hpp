@@ -22,6 +22,7 @@ struct iota : iota_family {
   static constexpr attrs attributes{.i = {static_cast<std::int64_t>(D)}, .d = {N}};
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(iota_family);
 
 template <dim N, dtype D = dtype::i32>
 inline constexpr node<op::iota<D, N>> iota{};

@@ -27,6 +27,7 @@ struct leaky_relu : leaky_relu_family {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(leaky_relu_family);
 
 template <number Slope = 0.01, floating_expr X>
 constexpr auto leaky_relu(const X&) {

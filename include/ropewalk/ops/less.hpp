@@ -10,6 +10,7 @@ struct less : comparison<less> {
   static double value(const attrs&, const double* x) { return x[0] < x[1] ? 1 : 0; }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(less);
 
 template <expression A, expression B>
   requires pairable<A, B>

@@ -63,6 +63,8 @@ struct linear_cross_entropy : linear_cross_entropy_family {
 };
 
 }  // namespace op
+ROPEWALK_LIBRARY_OP(linear_cross_entropy_family);
+ROPEWALK_LIBRARY_OP(linear_cross_entropy_backward_family);
 
 // The same as a composition, from which a gradient of the gradient is derived.
 template <int Ignore, number Smoothing>

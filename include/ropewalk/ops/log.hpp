@@ -15,6 +15,7 @@ struct log : elementwise<log> {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(log);
 
 template <floating_expr X>
 constexpr auto log(const X&) {

@@ -10,6 +10,7 @@ struct logical_and : comparison<logical_and> {
   static double value(const attrs&, const double* x) { return x[0] != 0 && x[1] != 0 ? 1 : 0; }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(logical_and);
 
 template <expression A, expression B>
   requires bool_pair<A, B>

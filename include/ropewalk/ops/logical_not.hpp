@@ -10,6 +10,7 @@ struct logical_not : comparison<logical_not> {
   static double value(const attrs&, const double* x) { return x[0] != 0 ? 0 : 1; }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(logical_not);
 
 template <bool_expr X>
 constexpr auto logical_not(const X&) {

@@ -10,6 +10,7 @@ struct logical_or : comparison<logical_or> {
   static double value(const attrs&, const double* x) { return x[0] != 0 || x[1] != 0 ? 1 : 0; }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(logical_or);
 
 template <expression A, expression B>
   requires bool_pair<A, B>

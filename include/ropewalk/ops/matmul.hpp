@@ -69,6 +69,7 @@ struct matmul : matmul_family {
 };
 
 }  // namespace op
+ROPEWALK_LIBRARY_OP(matmul_family);
 
 // The inner dims differ; shapes as the operands have them.
 template <class A, class B>

@@ -19,6 +19,7 @@ struct max : max_family {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(max_family);
 
 template <axes A = axes{}, expression X>
   requires(A.mask(X::type.s.rank) >= 0)

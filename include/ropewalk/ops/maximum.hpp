@@ -24,6 +24,7 @@ struct maximum : elementwise<maximum> {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(maximum);
 
 template <expression A, expression B>
   requires pairable<A, B>

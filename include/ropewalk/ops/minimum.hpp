@@ -24,6 +24,7 @@ struct minimum : elementwise<minimum> {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(minimum);
 
 template <expression A, expression B>
   requires pairable<A, B>

@@ -21,6 +21,7 @@ struct mul : elementwise<mul> {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(mul);
 
 template <expression A, expression B>
   requires pairable<A, B>

@@ -14,6 +14,7 @@ struct neg : elementwise<neg> {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(neg);
 
 template <expression X>
 constexpr auto operator-(const X&) {

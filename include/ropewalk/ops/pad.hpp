@@ -42,6 +42,7 @@ struct pad : pad_family {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(pad_family);
 
 template <dim Before, dim After, class X>
 struct pad_is_negative : mistake<X> {

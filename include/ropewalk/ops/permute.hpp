@@ -44,6 +44,7 @@ struct permute : permute_family {
   static constexpr auto grad(auto s);
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(permute_family);
 
 // The order does not name every axis of x once.
 template <class Order, class X>

@@ -69,6 +69,8 @@ struct pow : elementwise<pow> {
 };
 
 }  // namespace op
+ROPEWALK_LIBRARY_OP(power_family);
+ROPEWALK_LIBRARY_OP(pow);
 
 template <number E, floating_expr X>
 constexpr auto pow(const X&) {

@@ -17,6 +17,7 @@ struct reciprocal : elementwise<reciprocal> {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(reciprocal);
 
 template <floating_expr X>
 constexpr auto reciprocal(const X&) {

@@ -20,6 +20,7 @@ struct relu : elementwise<relu> {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(relu);
 
 template <floating_expr X>
 constexpr auto relu(const X&) {

@@ -25,6 +25,7 @@ struct reshape : reshape_family {
   static constexpr auto grad(auto s);
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(reshape_family);
 
 template <class X, class Target>
 struct reshape_changes_element_count : mistake<Target> {

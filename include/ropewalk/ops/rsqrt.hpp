@@ -16,6 +16,7 @@ struct rsqrt : elementwise<rsqrt> {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(rsqrt);
 
 template <floating_expr X>
 constexpr auto rsqrt(const X&) {

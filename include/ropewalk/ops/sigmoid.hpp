@@ -23,6 +23,7 @@ struct sigmoid : elementwise<sigmoid> {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(sigmoid);
 
 template <floating_expr X>
 constexpr auto sigmoid(const X&) {

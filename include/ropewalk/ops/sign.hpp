@@ -15,6 +15,7 @@ struct sign : elementwise<sign> {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(sign);
 
 template <floating_expr X>
 constexpr auto sign(const X&) {

@@ -17,6 +17,7 @@ struct sin : elementwise<sin> {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(sin);
 
 template <floating_expr X>
 constexpr auto sin(const X&) {

@@ -101,6 +101,8 @@ constexpr auto slice<Axis, Start, Count, Step>::grad(auto s) {
   return node<op::embed<Axis, Start, Count, Step, full>, decltype(g)>{};
 }
 }  // namespace op
+ROPEWALK_LIBRARY_OP(slice_family);
+ROPEWALK_LIBRARY_OP(embed_family);
 
 // start + (count - 1) * step is beyond the axis (checked where the dims are fixed).
 template <int Axis, dim Start, dim Count, class X>

@@ -26,6 +26,7 @@ struct softplus : elementwise<softplus> {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(softplus);
 
 template <floating_expr X>
 constexpr auto softplus(const X&) {

@@ -19,6 +19,7 @@ struct softsign : elementwise<softsign> {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(softsign);
 
 template <floating_expr X>
 constexpr auto softsign(const X&) {

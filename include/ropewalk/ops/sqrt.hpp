@@ -16,6 +16,7 @@ struct sqrt : elementwise<sqrt> {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(sqrt);
 
 template <floating_expr X>
 constexpr auto sqrt(const X&) {

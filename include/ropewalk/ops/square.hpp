@@ -20,6 +20,7 @@ struct square : elementwise<square> {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(square);
 
 template <floating_expr X>
 constexpr auto square(const X&) {

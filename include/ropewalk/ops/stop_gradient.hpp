@@ -14,6 +14,7 @@ struct stop_gradient : elementwise<stop_gradient> {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(stop_gradient);
 
 template <expression X>
 constexpr auto stop_gradient(const X&) {

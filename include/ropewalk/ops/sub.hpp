@@ -22,6 +22,7 @@ struct sub : elementwise<sub> {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(sub);
 
 template <expression A, expression B>
   requires pairable<A, B>

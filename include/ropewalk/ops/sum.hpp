@@ -26,6 +26,7 @@ struct sum : sum_family {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(sum_family);
 
 template <axes A = axes{}, expression X>
   requires(A.mask(X::type.s.rank) >= 0)

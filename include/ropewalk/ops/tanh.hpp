@@ -17,6 +17,7 @@ struct tanh : elementwise<tanh> {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(tanh);
 
 template <floating_expr X>
 constexpr auto tanh(const X&) {

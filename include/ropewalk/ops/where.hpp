@@ -28,6 +28,7 @@ struct where : elementwise<where> {
   }
 };
 }  // namespace op
+ROPEWALK_LIBRARY_OP(where);
 
 // The choices do not pair; or the condition does not broadcast with their shape.
 namespace detail {

@@ -119,3 +119,6 @@ struct rotate : rotate_family {
 };
 
 }  // namespace ropewalk::op
+namespace ropewalk {
+ROPEWALK_LIBRARY_OP(rotate_family);
+}  // namespace ropewalk

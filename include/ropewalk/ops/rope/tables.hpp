@@ -156,6 +156,8 @@ struct stream_positions : stream_positions_family {
 };
 
 }  // namespace op
+ROPEWALK_LIBRARY_OP(positions_below_family);
+ROPEWALK_LIBRARY_OP(stream_positions_family);
 
 namespace detail {
 

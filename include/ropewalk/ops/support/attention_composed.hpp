@@ -44,6 +44,7 @@ struct attention_keep : attention_keep_family {
 };
 
 }  // namespace op
+ROPEWALK_LIBRARY_OP(attention_keep_family);
 
 namespace composed {
 

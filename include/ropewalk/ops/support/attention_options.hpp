@@ -104,6 +104,7 @@ struct attention_dropout_key {
 };
 
 }  // namespace op
+ROPEWALK_LIBRARY_OP(attention_dropout_key);
 
 namespace composed {
 // Zeros outside of training: nothing is dropped, and no key is asked for.
