@@ -8,6 +8,10 @@
 # COUNTS     the values of symbolic repeat counts that the binary is to have kernels for.
 # FILES      how many sources the kernels are spread over, to be compiled in parallel.
 #
+# ROPEWALK_ISAS (a variable) names the instruction sets that kernels are compiled for: some of
+# portable, avx2, avx512. Unset: all that the compiler has. A program that runs where the best set of
+# the processor is not among them wants the environment variable ROPEWALK_ISA.
+#
 # Link the target to executables or shared libraries: its kernels are object files that register
 # themselves, and the linker drops them from a static library.
 
@@ -22,6 +26,14 @@ int main() {}" ROPEWALK_X86_KERNELS)
   set(isas portable)
   if(ROPEWALK_X86_KERNELS)
     list(APPEND isas avx2 avx512)
+  endif()
+  foreach(isa ${ROPEWALK_ISAS})
+    if(NOT isa IN_LIST isas)
+      message(FATAL_ERROR "ROPEWALK_ISAS: ${isa} is not one of ${isas}")
+    endif()
+  endforeach()
+  if(ROPEWALK_ISAS)
+    set(isas ${ROPEWALK_ISAS})
   endif()
   set(${out} ${isas} PARENT_SCOPE)
   set(_ropewalk_flags_portable "" PARENT_SCOPE)
@@ -99,14 +111,18 @@ int main(int argc, char** argv) {
   target_link_libraries(${target} INTERFACE ropewalk::ropewalk)
   target_include_directories(${target} INTERFACE ${header_dir})
   _ropewalk_isas(isas)
+  set(optimize -O3)
+  if(ROPEWALK_SANITIZE)
+    set(optimize -O1)  # they look at what is read and written, not at speed
+  endif()
   foreach(isa ${isas})
     set(kernels ${target}_kernels_${isa})
     add_library(${kernels} OBJECT ${sources})
     add_dependencies(${kernels} ${target}_sources)
     target_link_libraries(${kernels} PRIVATE ropewalk::ropewalk)
     target_compile_definitions(${kernels} PRIVATE ROPEWALK_ISA_NAMESPACE=${isa})
-    target_compile_options(${kernels} PRIVATE -O3 -fopenmp-simd -fno-math-errno
-      -fno-trapping-math ${_ropewalk_flags_${isa}})
+    target_compile_options(${kernels} PRIVATE ${optimize}
+      -fopenmp-simd -fno-math-errno -fno-trapping-math ${_ropewalk_flags_${isa}})
     target_sources(${target} INTERFACE $<TARGET_OBJECTS:${kernels}>)
   endforeach()
 endfunction()
