@@ -65,9 +65,10 @@ constinit const op_info library_op<Family>::info = make_op_info<Family>();
   inline constexpr bool in_library<op::Family> = true;    \
   template const op_info library_op<op::Family>::info
 #else
-#define ROPEWALK_LIBRARY_OP(Family) \
-  template <>                       \
-  inline constexpr bool in_library<op::Family> = true
+#define ROPEWALK_LIBRARY_OP(Family)                    \
+  template <>                                          \
+  inline constexpr bool in_library<op::Family> = true; \
+  extern template const op_info library_op<op::Family>::info
 #endif
 
 namespace detail {
