@@ -4,9 +4,6 @@
 #include <map>
 #include <numeric>
 
-#include <ropewalk/ops/attention.hpp>
-#include <ropewalk/ops/linear_cross_entropy.hpp>
-
 #include "session_state.hpp"
 
 namespace ropewalk {
@@ -17,41 +14,10 @@ std::string padded(std::string s, std::size_t width) {
   return s;
 }
 
-double count(const tensor_ref& t) { return static_cast<double>(tensor_view("", t).elements()); }
-double extent(const tensor_ref& t, int axis) {
-  return static_cast<double>(t.extent[axis < 0 ? axis + t.rank : axis]);
-}
-
-// Pairs of a query and a key that it sees, over all heads.
-double pairs(const ready_step& s) {
-  const std::int64_t tq = s.in[0].extent[s.in[0].rank - 2], tk = s.in[1].extent[s.in[1].rank - 2];
-  const bool causal = (s.a.i[0] & op::attention_causal) != 0;
-  const std::int64_t window =
-      (s.a.i[0] & op::attention_has_window) != 0 ? s.a.d[0].n : std::max(tq, tk) + tk;
-  std::int64_t seen = 0;
-  for (std::int64_t p = tk - tq; p < tk; ++p) {
-    const std::int64_t first = std::max<std::int64_t>(0, p - window + 1),
-                       last = std::min(tk - 1, causal ? p : p + window - 1);
-    seen += std::max<std::int64_t>(0, last - first + 1);
-  }
-  return count(s.in[0]) / extent(s.in[0], -1) / static_cast<double>(tq) *
-         static_cast<double>(seen);
-}
-
-// A product and a sum count as two; what is computed twice to save memory counts once. -1: not
-// known.
+// -1: not counted.
 double flops(const ready_step& s) {
-  if (s.op == &family_info<op::matmul_family>)
-    return 2 * count(s.out[0]) * extent(s.in[0], s.a.i[0] != 0 ? -2 : -1);
-  if (s.op == &family_info<op::attention_family>)
-    return 2 * pairs(s) * (extent(s.in[0], -1) + extent(s.in[2], -1));
-  if (s.op == &family_info<op::attention_backward_family>)  // scores, dq, dk; dp, dv
-    return 2 * pairs(s) * (3 * extent(s.in[0], -1) + 2 * extent(s.in[2], -1));
-  if (s.op == &family_info<op::linear_cross_entropy_family>)
-    return 2 * count(s.in[0]) * extent(s.in[1], 0);
-  if (s.op == &family_info<op::linear_cross_entropy_backward_family>)  // logits, d_x, d_w
-    return 6 * count(s.in[0]) * extent(s.in[1], 0);
-  return -1;
+  if (s.op == nullptr || s.op->flops == nullptr) return -1;
+  return s.op->flops({s.a, s.in, s.out, {}, nullptr, {}});
 }
 std::string flops_text(double n) {
   if (n < 0) return "-";
@@ -64,8 +30,8 @@ std::string flops_text(double n) {
 
 std::string session_core::report() const {
   const state& s = *state_;
-  std::string r = "program " + s.name + " on " + s.on.name() +
-                  "\nstep device read written FLOPs what\n";
+  std::string r =
+      "program " + s.name + " on " + s.on.name() + "\nstep device read written FLOPs what\n";
   struct total {
     std::size_t steps = 0, bytes = 0;
     double flops = -1;
@@ -73,15 +39,16 @@ std::string session_core::report() const {
   std::map<std::string, total> classes;
   for (std::size_t k = 0; k < s.steps.size(); ++k) {
     const ready_step& x = s.steps[k];
+    const double n = flops(x);
     r += std::to_string(k) + " cpu " + std::to_string(x.bytes_read) + " " +
-         std::to_string(x.bytes_written) + " " + flops_text(flops(x)) + " " + x.label +
+         std::to_string(x.bytes_written) + " " + flops_text(n) + " " + x.label +
          (x.op != nullptr ? " (own kernel)\n" : "\n");
     for (const std::string& name : {x.op != nullptr ? x.label : std::string("generated"),
                                     std::string("~")}) {  // behind every name: the sum
       total& t = classes[name];
       ++t.steps;
       t.bytes += x.bytes_read + x.bytes_written;
-      if (const double n = flops(x); n >= 0) t.flops = std::max(t.flops, 0.0) + n;
+      if (n >= 0) t.flops = std::max(t.flops, 0.0) + n;
     }
   }
   r += "class steps FLOPs bytes\n";

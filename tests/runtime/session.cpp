@@ -6,6 +6,7 @@
 
 #include <ropewalk/graph/reference.hpp>
 #include <ropewalk/ops/attention.hpp>
+#include <ropewalk/ops/linear_cross_entropy.hpp>
 #include <ropewalk/runtime/registry.hpp>
 
 #include "allocations.hpp"
@@ -383,6 +384,15 @@ TEST_CASE("a report counts the keys that rows of attention see") {
   CHECK(contains(flops(causal, 0), line(3 + 4 + 5 + 6 + 7)));
   CHECK(contains(flops(causal | window, 2), line(5 * 2)));
   CHECK(contains(flops(window, 2), line(4 * 3 + 2)));
+}
+
+TEST_CASE("a head with cross entropy is one product forward and three back") {
+  tensor_ref x, w;  // [7, 5], [11, 5]
+  x.rank = w.rank = 2, x.extent[0] = 7, w.extent[0] = 11, x.extent[1] = w.extent[1] = 5;
+  const std::vector<tensor_ref> in{x, w};
+  const kernel_call c{{}, in, {}, {}, nullptr, {}};
+  CHECK(family_info<op::linear_cross_entropy_family>.flops(c) == 2 * 7 * 11 * 5);
+  CHECK(family_info<op::linear_cross_entropy_backward_family>.flops(c) == 3 * 2 * 7 * 11 * 5);
 }
 
 TEST_CASE("a session lists its inputs and outputs") {

@@ -1,6 +1,8 @@
 // attention on the CPU: strided operands and options handed to the block-wise kernels.
 #include "ropewalk/ops/attention.hpp"
 
+#include <algorithm>
+
 #include "attention_call.hpp"
 #include "ropewalk/runtime/cpu_kernels.hpp"
 
@@ -155,7 +157,27 @@ attention_args backward_args(const kernel_call& c) {
   return a;
 }
 
+// Two operations per feature of a key and of a value, for each pair of a query row and a key that
+// `causal` and `sliding_window` let it see, over all heads.
+double operations(const kernel_call& c, int of_keys, int of_values) {
+  const attention_sizes s(c.in[0].extent, c.in[1].extent, c.in[2].extent,
+                          static_cast<std::size_t>(c.in[0].rank));
+  const bool causal = (c.a.i[0] & attention_causal) != 0;
+  std::int64_t window = attention_window(c.a), pairs = 0;
+  if (window == 0) window = std::max(s.tq, s.tk);  // hides nothing
+  for (std::int64_t p = s.tk - s.tq; p < s.tk; ++p)
+    pairs += std::max<std::int64_t>(
+        0, std::min(s.tk, p + (causal ? 1 : window)) - std::max<std::int64_t>(0, p - window + 1));
+  return 2 * static_cast<double>(s.batch * s.heads * pairs) *
+         static_cast<double>(of_keys * s.dk + of_values * s.dv);
+}
+
 }  // namespace
+
+double attention_family::flops(const kernel_call& c) { return operations(c, 1, 1); }
+double attention_backward_family::flops(const kernel_call& c) {
+  return operations(c, 3, 2);  // scores, d_q, d_k; d_probabilities, d_v
+}
 
 void attention_family::kernel(const kernel_call& c) {
   attention_forward(*c.threads, c.level, c.in[0].type, forward_args(c), c.workspace);

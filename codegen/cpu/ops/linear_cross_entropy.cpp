@@ -19,6 +19,10 @@ struct sizes {
         v(static_cast<long>(k.in[1].extent[0])) {}
   long width(long first) const { return std::min(chunk, v - first); }
   bool known(std::int32_t label) const { return label >= 0 && label < v; }
+  // Operations of x w^T.
+  double product() const {
+    return 2 * static_cast<double>(n) * static_cast<double>(c) * static_cast<double>(v);
+  }
 };
 
 // logits [n, width] = x w[first ...]^T
@@ -208,6 +212,11 @@ void linear_cross_entropy_backward_family::kernel(const kernel_call& c) {
 std::size_t linear_cross_entropy_backward_family::workspace(const kernel_call& c) {
   check(c);
   return c.in[0].type == dtype::f32 ? scratch<float>(c, true) : scratch<double>(c, true);
+}
+
+double linear_cross_entropy_family::flops(const kernel_call& c) { return sizes(c).product(); }
+double linear_cross_entropy_backward_family::flops(const kernel_call& c) {
+  return 3 * sizes(c).product();  // logits, d_x, d_w
 }
 
 void linear_cross_entropy_family::reference(const reference_call& c) {

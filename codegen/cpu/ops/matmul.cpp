@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ropewalk/runtime/cpu_kernels.hpp"
+#include "ropewalk/runtime/tensor.hpp"
 
 namespace ropewalk::op {
 namespace {
@@ -45,6 +46,11 @@ void matmul_family::kernel(const kernel_call& c) {
 
 std::size_t matmul_family::workspace(const kernel_call& c) {
   return gemm_workspace(c.threads->threads(), c.level, c.out[0].type, arguments(c));
+}
+
+double matmul_family::flops(const kernel_call& c) {
+  return 2 * static_cast<double>(tensor_view("", c.out[0]).elements()) *
+         static_cast<double>(arguments(c).k);
 }
 
 }  // namespace ropewalk::op

@@ -28,7 +28,7 @@ struct list {
 };
 
 // What a class of ops gives: name, kind, and those of results, lower, reference, kernel, workspace,
-// strided_inputs that apply. Op::family is the class that holds them.
+// flops, strided_inputs that apply. Op::family is the class that holds them.
 template <class Op>
 constexpr op_info make_op_info() {
   op_info r{.name = Op::name, .kind = Op::kind};
@@ -38,6 +38,7 @@ constexpr op_info make_op_info() {
     r.reference = &Op::reference;
   if constexpr (requires(const kernel_call& c) { Op::kernel(c); }) r.kernel = &Op::kernel;
   if constexpr (requires(const kernel_call& c) { Op::workspace(c); }) r.workspace = &Op::workspace;
+  if constexpr (requires(const kernel_call& c) { Op::flops(c); }) r.flops = &Op::flops;
   if constexpr (requires { Op::strided_inputs; }) r.strided_inputs = Op::strided_inputs;
   if constexpr (requires { Op::wanted_results; }) r.wanted_results = Op::wanted_results;
   if constexpr (requires { Op::wants_scope; }) r.wants_scope = Op::wants_scope;

@@ -73,6 +73,9 @@ struct op_info {
   // kernel: runs it on the CPU; `workspace` gives the scratch bytes it needs (data pointers unset).
   void (*kernel)(const kernel_call&) = nullptr;
   std::size_t (*workspace)(const kernel_call&) = nullptr;
+  // kernel: the floating point operations of a run, from extents. A product and a sum are two; what
+  // is computed twice to save memory counts once. nullptr: not counted.
+  double (*flops)(const kernel_call&) = nullptr;
   // kernel: whether inputs may have any strides with a contiguous last axis (else: dense row-major).
   bool strided_inputs = false;
   // The type of result k from the operands' types: the shape rule.

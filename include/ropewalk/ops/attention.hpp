@@ -80,6 +80,7 @@ struct attention_family {
   }
   static void kernel(const kernel_call& c);  // codegen/cpu/ops/attention.cpp
   static std::size_t workspace(const kernel_call& c);
+  static double flops(const kernel_call& c);
   static void reference(const reference_call& c);  // codegen/cpu/ops/attention_reference.cpp
 };
 // Results: d_q, d_k, d_v like q, k and v; d_mask, d_slopes, d_sinks, d_scale in the type computed
@@ -103,6 +104,7 @@ struct attention_backward_family {
   }
   static void kernel(const kernel_call& c);
   static std::size_t workspace(const kernel_call& c);
+  static double flops(const kernel_call& c);
   static void reference(const reference_call& c);
 };
 

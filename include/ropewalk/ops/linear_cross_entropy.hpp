@@ -23,6 +23,7 @@ struct linear_cross_entropy_family {
   }
   static void kernel(const kernel_call& c);  // codegen/cpu/ops/linear_cross_entropy.cpp
   static std::size_t workspace(const kernel_call& c);
+  static double flops(const kernel_call& c);
   static void reference(const reference_call& c);
 };
 // x, w, labels, lse, d_loss [N] -> d_x, d_w.
@@ -36,6 +37,7 @@ struct linear_cross_entropy_backward_family {
   }
   static void kernel(const kernel_call& c);
   static std::size_t workspace(const kernel_call& c);
+  static double flops(const kernel_call& c);
   static void reference(const reference_call& c);
 };
 

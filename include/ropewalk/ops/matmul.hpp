@@ -29,6 +29,7 @@ struct matmul_family {
   }
   static void kernel(const kernel_call& c);  // codegen/cpu/ops/matmul.cpp
   static std::size_t workspace(const kernel_call& c);
+  static double flops(const kernel_call& c);
   static void reference(const reference_call& c) {
     const dense &a = *c.in[0], &b = *c.in[1];
     dense& out = c.out[0];
