@@ -83,8 +83,7 @@ void check_float32(const program_table& gradients, const program_table& generate
   s.set("tokens", integers(known.at("input_ids")));
   s.set("targets", integers(shifted_labels(known.at("labels"))));
   s.run();
-  check_values(known,
-               {10 * t.logits, 10 * t.loss, 10 * t.gradient_norm, 10 * t.gradient_entry},
+  check_values(known, {10 * t.logits, 10 * t.loss, 10 * t.gradient_norm, 10 * t.gradient_entry},
                [&](const std::string& name) { return s.get(name).values(); });
 
   std::vector<std::int32_t> text = integers(known.at("prompt"));

@@ -1,13 +1,14 @@
-// A small Qwen 3: norms of queries and keys, heads wider than hidden / heads, tied embeddings.
-// Parameter paths are the checkpoint's tensor names.
+// A small Qwen 3: a Llama with norms of queries and keys, heads wider than hidden / heads, tied
+// embeddings, rope base 10^6.
 #pragma once
-#include <ropewalk/ropewalk.hpp>
+#include "llama_family.hpp"
 
 namespace qwen3 {
 using namespace ropewalk;
+using llama_family::C, llama_family::H, llama_family::mlp, llama_family::tied, llama_family::tokens,
+    llama_family::targets;
 
-inline constexpr dim B{"B"}, T{"T"}, C{"C", 32}, H{"H", 4}, G{"G", 2}, D{"D", 16}, F{"F", 48},
-    V{"V", 97};
+inline constexpr dim G{"G", 2}, D{"D", 16};
 inline constexpr number eps = 1e-6;
 
 inline constexpr auto self_attn = module<"self_attn">([](auto x) {
@@ -18,21 +19,14 @@ inline constexpr auto self_attn = module<"self_attn">([](auto x) {
                      causal);
   return linear<"o_proj", C, no_bias>(merge_heads(a));
 });
-inline constexpr auto mlp = module<"mlp">([](auto x) {
-  auto gate = linear<"gate_proj", F, no_bias>(x);
-  return linear<"down_proj", C, no_bias>(swiglu(gate, linear<"up_proj", F, no_bias>(x)));
-});
 inline constexpr auto block = module<"block">([](auto x) {
   auto y =
       let([=] { return x + call<"self_attn">(self_attn)(rms_norm<"input_layernorm", eps>(x)); });
   return y + call<"mlp">(mlp)(rms_norm<"post_attention_layernorm", eps>(y));
 });
 
-inline constexpr auto tokens = input<"tokens", i32, B, T>;
-inline constexpr auto targets = input<"targets", i32, B, T>;
-inline constexpr auto wte = param<"model.embed_tokens.weight", init_normal(0.02), V, C>;
-inline constexpr auto hidden = repeat<2, "model.layers">(block)(gather_rows(wte, tokens));
-inline constexpr auto logits = linear(rms_norm<"model.norm", eps>(hidden), wte);
+inline constexpr auto hidden = repeat<2, "model.layers">(block)(gather_rows(tied, tokens));
+inline constexpr auto logits = linear(rms_norm<"model.norm", eps>(hidden), tied);
 inline constexpr auto loss = cross_entropy(logits, targets);
 inline constexpr auto gradients = program<"qwen3_gradients">(
     [] { return outputs(output<"logits">(logits), parameter_gradients(loss)); });

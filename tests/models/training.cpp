@@ -17,22 +17,31 @@ struct step_result {
   double loss, norm;
 };
 
+// The golden batch of a step: 8 windows of 64 bytes, and those one byte on.
+struct golden_batches {
+  std::map<std::string, dense> curve = load_all("data/goldens/training/gpt/curve.safetensors");
+  std::string bytes = read_file("data/goldens/training/gpt/data.bin");
+  template <class T>
+  void read(std::size_t step, std::vector<T>& x, std::vector<T>& y) const {
+    x.clear(), y.clear();
+    for (std::size_t row = step * 8; row < step * 8 + 8; ++row)
+      for (std::size_t t = 0; t < 64; ++t) {
+        const auto o = static_cast<std::size_t>(curve.at("offsets").v[row]) + t;
+        x.push_back(static_cast<unsigned char>(bytes[o]));
+        y.push_back(static_cast<unsigned char>(bytes[o + 1]));
+      }
+  }
+};
+
 // Runs the parity GPT on the golden batches; calls each(step, result).
 template <class F>
 void train_parity(session<parity::train>& s, int steps, F each) {
-  const auto curve = load_all("data/goldens/training/gpt/curve.safetensors");
-  const std::string bytes = read_file("data/goldens/training/gpt/data.bin");
+  const golden_batches batches;
   load_parameters(s, "data/goldens/training/gpt/init.safetensors");
-  std::vector<std::int32_t> x(8 * 64), y(8 * 64);
+  std::vector<std::int32_t> x, y;
   for (int step = 0; step < steps; ++step) {
-    for (std::size_t b = 0; b < 8; ++b)
-      for (std::size_t t = 0; t < 64; ++t) {
-        const auto row = static_cast<std::size_t>(step) * 8 + b;
-        const auto o = static_cast<std::size_t>(curve.at("offsets").v[row]) + t;
-        x[b * 64 + t] = static_cast<unsigned char>(bytes[o]);
-        y[b * 64 + t] = static_cast<unsigned char>(bytes[o + 1]);
-      }
-    const auto lr = static_cast<float>(curve.at("lr").v[static_cast<std::size_t>(step)]);
+    batches.read(static_cast<std::size_t>(step), x, y);
+    const auto lr = static_cast<float>(batches.curve.at("lr").v[static_cast<std::size_t>(step)]);
     s.run(parity::tokens = x, parity::targets = y, learning_rate = lr);
     each(step, step_result{s.get(parity::loss).item(), s.get("grad_norm").item()});
   }
@@ -43,21 +52,14 @@ void train_parity(session<parity::train>& s, int steps, F each) {
 TEST_CASE("the first gradient of the parity GPT equals PyTorch in float64") {
   auto leaves = load_all("data/goldens/training/gpt/init.safetensors");
   const auto known = load_all("data/goldens/training/gpt/grad_step0.safetensors");
-  const auto curve = load_all("data/goldens/training/gpt/curve.safetensors");
-  const tensor_file file("data/goldens/training/gpt/curve.safetensors");
-  const std::string bytes = read_file("data/goldens/training/gpt/data.bin");
+  const golden_batches batches;
   dense x{{8, 64}, {}}, y{{8, 64}, {}};
-  for (std::size_t b = 0; b < 8; ++b)
-    for (std::size_t t = 0; t < 64; ++t) {
-      const auto o = static_cast<std::size_t>(curve.at("offsets").v[b]) + t;
-      x.v.push_back(static_cast<unsigned char>(bytes[o]));
-      y.v.push_back(static_cast<unsigned char>(bytes[o + 1]));
-    }
+  batches.read(0, x.v, y.v);
   leaves["tokens"] = x;
   leaves["targets"] = y;
   const std::vector<dim_binding> dims = {{dim("B"), 8}};
   const auto got = evaluate_reference(flatten(parity::gradients.table()), dims, leaves);
-  CHECK(std::abs(got.at("loss").v[0] - curve.at("loss").v[0]) < 1e-11);
+  CHECK(std::abs(got.at("loss").v[0] - batches.curve.at("loss").v[0]) < 1e-11);
   for (const auto& [name, value] : known) {
     INFO(name);
     REQUIRE(got.contains("grad." + name));
