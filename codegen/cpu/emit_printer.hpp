@@ -82,11 +82,6 @@ class printer {
   kernel_text finish(int parallel, std::int64_t grain);
 
   arena& exprs() { return a_; }
-  // What the text read and wrote so far: buffers in the order of their names, dims likewise.
-  const std::string& body() const { return body_; }
-  const std::vector<int>& buffers() const { return buffers_; }
-  const std::vector<int>& dims() const { return dims_; }
-  bool writes(int buffer) const { return writes_.contains(buffer); }
 
  private:
   std::string inline_text(int e);
