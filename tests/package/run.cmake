@@ -12,7 +12,15 @@ if(WAY STREQUAL find_package)
   must(${CMAKE_COMMAND} --install ${TREE} --prefix ${WORK}/prefix)
   list(APPEND options -D CMAKE_PREFIX_PATH=${WORK}/prefix)
 endif()
-must(${CMAKE_COMMAND} -G ${GENERATOR} -S ${SOURCE}/tests/package/app -B ${WORK}/build
+set(configure ${CMAKE_COMMAND} -G ${GENERATOR} -S ${SOURCE}/tests/package/app
   -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_BUILD_TYPE=${TYPE} ${options})
+must(${configure} -B ${WORK}/build)
 must(${CMAKE_COMMAND} --build ${WORK}/build --target app)
 must(${WORK}/build/app)
+
+# An instruction set that does not exist is refused by name.
+execute_process(COMMAND ${configure} -B ${WORK}/refused -D ROPEWALK_ISAS=sse9
+  RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
+if(status EQUAL 0 OR NOT out MATCHES "ROPEWALK_ISAS: sse9 is not one of")
+  message(FATAL_ERROR "ROPEWALK_ISAS=sse9 was not refused (${status}):\n${out}")
+endif()
