@@ -3,7 +3,7 @@
 //   inline constexpr auto block = module<"block">([](auto x) { return x + ffn(layer_norm<"ln">(x)); });
 //   call<"h0">(block)(x)          // its parameters are h0.ln.weight, ...
 //   repeat<6, "h">(block)(x)      // h.0.ln.weight ... h.5.ln.weight
-//   repeat<L, "h">(a, a, b)(x)    // a pattern; L layers of the pattern, L fixed or symbolic
+//   repeat<L, "h">(a, a, b)(x)    // a pattern, L times; L fixed or symbolic
 //
 // A call is one node: the body is a type of its own, keyed by the module and the operands' types.
 #pragma once
